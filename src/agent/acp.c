@@ -47,7 +47,8 @@ void acp_fail(struct acp *c, const char *reason, const char *words)
 static void check_sent(struct acp *c, int r)
 {
 	if (r < 0)
-		acp_fail(c, "agent", r == -EPIPE ? "the agent closed its input" : "what is sent to the agent does not arrive");
+		acp_fail(c, "agent",
+			 r == -EPIPE ? "the agent closed its input" : "what is sent to the agent does not arrive");
 }
 
 static void call(struct acp *c, enum acp_step step, const char *method, const struct buf *params)
@@ -62,8 +63,10 @@ void acp_start(struct acp *c)
 
 	buf_init(&params, PARAMS_MAX);
 	(void)buf_printf(&params,
-			 "{\"protocolVersion\":%d,\"clientCapabilities\":{\"fs\":{\"readTextFile\":true,\"writeTextFile\":true},\"terminal\":true},"
-			 "\"clientInfo\":{\"name\":\"cordon-acp\",\"title\":\"Cordon\",\"version\":\"" CORDON_VERSION "\"}}",
+			 "{\"protocolVersion\":%d,\"clientCapabilities\":{\"fs\":{\"readTextFile\":true,"
+			 "\"writeTextFile\":true},\"terminal\":true},"
+			 "\"clientInfo\":{\"name\":\"cordon-acp\",\"title\":\"Cordon\",\"version\":\"" CORDON_VERSION
+			 "\"}}",
 			 PROTOCOL_VERSION);
 	call(c, ACP_INITIALIZE, "initialize", &params);
 }
@@ -112,7 +115,8 @@ static void note_methods(struct acp *c, const struct json_scan *s, uint32_t list
 	uint32_t i, id;
 	struct sv raw;
 
-	for (i = list && json_scan_kind(s, list) == SCAN_ARRAY ? json_scan_first(s, list) : 0; i && c->n_methods < ACP_METHODS_MAX; i = json_scan_after(s, list, i)) {
+	for (i = list && json_scan_kind(s, list) == SCAN_ARRAY ? json_scan_first(s, list) : 0;
+	     i && c->n_methods < ACP_METHODS_MAX; i = json_scan_after(s, list, i)) {
 		id = params_get(s, i, "id");
 		if (!id || json_scan_kind(s, id) != SCAN_STRING)
 			continue;
@@ -159,7 +163,8 @@ static void prompt_answered(struct acp *c, const struct json_scan *s, uint32_t r
 		const char *reason;
 		enum agent_exit status;
 	} ends[] = {
-		{"end_turn", AGENT_ENDED}, {"max_tokens", AGENT_LIMIT}, {"max_turn_requests", AGENT_LIMIT}, {"refusal", AGENT_REFUSED}, {"cancelled", AGENT_REFUSED},
+		{"end_turn", AGENT_ENDED},  {"max_tokens", AGENT_LIMIT},  {"max_turn_requests", AGENT_LIMIT},
+		{"refusal", AGENT_REFUSED}, {"cancelled", AGENT_REFUSED},
 	};
 	uint32_t why = params_get(s, result, "stopReason");
 	size_t i;
@@ -195,9 +200,14 @@ static void take_result(struct acp *c, const struct json_scan *s, uint32_t resul
 
 static void take_error(struct acp *c, const struct json_scan *s, uint32_t error)
 {
-	static const char *const asked[] = {[ACP_INITIALIZE] = "initialize", [ACP_NEW_SESSION] = "session/new", [ACP_AUTHENTICATE] = "authenticate", [ACP_PROMPT] = "session/prompt"};
+	static const char *const asked[] = {[ACP_INITIALIZE] = "initialize",
+					    [ACP_NEW_SESSION] = "session/new",
+					    [ACP_AUTHENTICATE] = "authenticate",
+					    [ACP_PROMPT] = "session/prompt"};
 	uint32_t code = params_get(s, error, "code"), message = params_get(s, error, "message");
-	bool wants_key = c->step == ACP_AUTHENTICATE || (c->step == ACP_NEW_SESSION && code && json_scan_kind(s, code) == SCAN_NUMBER && sv_is(json_scan_text(s, code), "-32000"));
+	bool wants_key = c->step == ACP_AUTHENTICATE ||
+			 (c->step == ACP_NEW_SESSION && code && json_scan_kind(s, code) == SCAN_NUMBER &&
+			  sv_is(json_scan_text(s, code), "-32000"));
 	struct arena *a = arena_new();
 	const char *words = a ? params_string(s, message, a) : NULL;
 	struct text_shown shown;
@@ -205,7 +215,8 @@ static void take_error(struct acp *c, const struct json_scan *s, uint32_t error)
 	if (wants_key && c->tried < c->n_methods) {
 		authenticate(c);
 	} else {
-		(void)error_set(&c->why, ERROR_SYSTEM, "the agent refuses %s: %s", asked[c->step], words ? text_show(&shown, sv_of(words)) : "no reason was given");
+		(void)error_set(&c->why, ERROR_SYSTEM, "the agent refuses %s: %s", asked[c->step],
+				words ? text_show(&shown, sv_of(words)) : "no reason was given");
 		over(c, AGENT_REFUSED, "agent");
 	}
 	arena_free(a);
@@ -222,7 +233,8 @@ static uint32_t choose(const struct json_scan *s, uint32_t options)
 		for (i = json_scan_first(s, options); i; i = json_scan_after(s, options, i)) {
 			kind = params_get(s, i, "kind");
 			id = params_get(s, i, "optionId");
-			if (kind && id && json_scan_is_string(s, kind, kinds[k]) && json_scan_kind(s, id) == SCAN_STRING)
+			if (kind && id && json_scan_is_string(s, kind, kinds[k]) &&
+			    json_scan_kind(s, id) == SCAN_STRING)
 				return id;
 		}
 	return 0;
@@ -235,7 +247,8 @@ static int permit(struct acp *c, const struct json_scan *s, uint32_t params, str
 
 	buf_init(&out, RPC_LINE_MAX);
 	if (option)
-		(void)buf_printf(&out, "{\"outcome\":{\"outcome\":\"selected\",\"optionId\":%.*s}}", (int)rpc_raw(s, option).n, rpc_raw(s, option).p);
+		(void)buf_printf(&out, "{\"outcome\":{\"outcome\":\"selected\",\"optionId\":%.*s}}",
+				 (int)rpc_raw(s, option).n, rpc_raw(s, option).p);
 	else
 		(void)buf_str(&out, "{\"outcome\":{\"outcome\":\"cancelled\"}}");
 	return rpc_result(&c->rpc, id, buf_view(&out));
@@ -285,7 +298,8 @@ static void take_request(struct acp *c, const struct json_scan *s, const struct 
 /* What the agent says and does, for those who watch. */
 static void show(const struct json_scan *s, uint32_t update)
 {
-	uint32_t kind = params_get(s, update, "sessionUpdate"), content = params_get(s, update, "content"), title = params_get(s, update, "title");
+	uint32_t kind = params_get(s, update, "sessionUpdate"), content = params_get(s, update, "content"),
+		 title = params_get(s, update, "title");
 	struct arena *a = arena_new();
 	const char *text = NULL;
 

@@ -1,9 +1,11 @@
 /*
  * acp: one prompt to an agent that speaks the Agent Client Protocol, version 1, on its standard input and output.
  *
- * We are the protocol's client: initialize, session/new in the current folder, session/prompt with the instruction; then the agent's requests are answered until it says why it stopped. Every permission is given, since the
- * sandbox is the boundary and nobody is there to ask. Files and terminals are offered (files.h, terminals.h). What it tells (session/update) goes to the trajectory. Where a session needs authentication, the agent's
- * methods that take a key are tried: it finds a placeholder in its environment, and the gateway does the rest.
+ * We are the protocol's client: initialize, session/new in the current folder, session/prompt with the instruction;
+ * then the agent's requests are answered until it says why it stopped. Every permission is given, since the sandbox is
+ * the boundary and nobody is there to ask. Files and terminals are offered (files.h, terminals.h). What it tells
+ * (session/update) goes to the trajectory. Where a session needs authentication, the agent's methods that take a key
+ * are tried: it finds a placeholder in its environment, and the gateway does the rest.
  *
  * A line that cannot be read is noted and passed over, since some programs greet; too many of them end it.
  */

@@ -3,10 +3,11 @@
  *
  *	cordon-acp [--trajectory FILE] --instruction FILE -- COMMAND [ARGUMENT...]
  *
- * The agent is started as COMMAND, in the current folder and with the same environment; what it prints to standard error passes through. acp.h says what is answered.
+ * The agent is started as COMMAND, in the current folder and with the same environment; what it prints to standard
+ * error passes through. acp.h says what is answered.
  *
- * Exit: 0 when the agent ended its turn, 2 when it stopped at a limit of tokens or requests, 3 when it refuses, breaks the protocol or ends early, 126 and 127 when it cannot be executed or is not found, 125 for failures of
- * its own.
+ * Exit: 0 when the agent ended its turn, 2 when it stopped at a limit of tokens or requests, 3 when it refuses, breaks
+ * the protocol or ends early, 126 and 127 when it cannot be executed or is not found, 125 for failures of its own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -94,15 +95,18 @@ static void ended_early(struct client *c)
 	char words[128];
 
 	if (c->gone && WIFSIGNALED(c->status))
-		(void)snprintf(words, sizeof(words), "the agent was ended by signal %d before it was done", WTERMSIG(c->status));
+		(void)snprintf(words, sizeof(words), "the agent was ended by signal %d before it was done",
+			       WTERMSIG(c->status));
 	else if (c->gone)
-		(void)snprintf(words, sizeof(words), "the agent ended with status %d before it was done", WEXITSTATUS(c->status));
+		(void)snprintf(words, sizeof(words), "the agent ended with status %d before it was done",
+			       WEXITSTATUS(c->status));
 	else
 		(void)snprintf(words, sizeof(words), "the agent closed its output before it was done");
 	acp_fail(&c->acp, "agent", words);
 }
 
-/* Until it is over. Where the process or its output ends, the other is waited for a little: last words count, and its status tells why. */
+/* Until it is over. Where the process or its output ends, the other is waited for a little: last words count, and its
+ * status tells why. */
 static void serve(struct client *c)
 {
 	int64_t start_by = now_ms() + START_MS, drain_by = INT64_MAX;
@@ -168,7 +172,8 @@ static int start_agent(struct client *c, char **command, struct error *err)
 	return 0;
 }
 
-static int prepare(struct agent_options *o, char **argv, struct trail *trail, struct buf *instruction, struct error *err)
+static int prepare(struct agent_options *o, char **argv, struct trail *trail, struct buf *instruction,
+		   struct error *err)
 {
 	struct text_shown shown;
 	int r;
@@ -188,7 +193,9 @@ static int prepare(struct agent_options *o, char **argv, struct trail *trail, st
 static int fail(const struct error *err)
 {
 	(void)fprintf(stderr, "cordon-acp: %s\n", err->text);
-	return err->kind == ERROR_NOT_FOUND ? AGENT_NOT_FOUND : err->kind == ERROR_NOT_EXEC ? AGENT_NOT_EXEC : AGENT_FAILED;
+	return err->kind == ERROR_NOT_FOUND  ? AGENT_NOT_FOUND
+	       : err->kind == ERROR_NOT_EXEC ? AGENT_NOT_EXEC
+					     : AGENT_FAILED;
 }
 
 int main(int argc, char **argv)
@@ -203,7 +210,8 @@ int main(int argc, char **argv)
 	if (agent_options_asks(argv, "cordon-acp", usage))
 		return AGENT_ENDED;
 	buf_init(&instruction, INSTRUCTION_MAX);
-	if (argc < 1 || prepare(&options, argv, &trail, &instruction, &err) < 0 || start_agent(&c, options.command, &err) < 0)
+	if (argc < 1 || prepare(&options, argv, &trail, &instruction, &err) < 0 ||
+	    start_agent(&c, options.command, &err) < 0)
 		return fail(&err);
 	acp_init(&c.acp, c.from, c.to, &c.mask);
 	c.acp.trail = &trail;

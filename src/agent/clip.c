@@ -69,7 +69,10 @@ static size_t whole_head(const char *p, size_t n)
 		back++;
 	if (back == n)
 		return n;
-	length = (unsigned char)p[n - 1 - back] >= 0xf0 ? 4 : (unsigned char)p[n - 1 - back] >= 0xe0 ? 3 : (unsigned char)p[n - 1 - back] >= 0xc0 ? 2 : 1;
+	length = (unsigned char)p[n - 1 - back] >= 0xf0   ? 4
+		 : (unsigned char)p[n - 1 - back] >= 0xe0 ? 3
+		 : (unsigned char)p[n - 1 - back] >= 0xc0 ? 2
+							  : 1;
 	return length > back + 1 ? n - 1 - back : n;
 }
 
@@ -100,7 +103,8 @@ void clip_text(const struct clip *c, struct buf *out)
 	head = whole_head(c->p, c->head);
 	(void)buf_add(out, c->p, head);
 	if (c->head)
-		(void)buf_printf(out, "\n[... %" PRIu64 " bytes of output are left out here ...]\n", c->n - c->head - c->tail);
+		(void)buf_printf(out, "\n[... %" PRIu64 " bytes of output are left out here ...]\n",
+				 c->n - c->head - c->tail);
 	if (c->tail)
 		put_tail(c, out);
 }

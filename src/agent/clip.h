@@ -1,7 +1,8 @@
 /*
  * clip: output of any length in bounded memory: its beginning and its end.
  *
- * Bytes go in as they come; kept are the first `head` and the last `tail` of them. clip_text() puts both together and says, where something is missing, how much. Cuts never split a UTF-8 sequence.
+ * Bytes go in as they come; kept are the first `head` and the last `tail` of them. clip_text() puts both together and
+ * says, where something is missing, how much. Cuts never split a UTF-8 sequence.
  */
 #ifndef CORDON_AGENT_CLIP_H
 #define CORDON_AGENT_CLIP_H

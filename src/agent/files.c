@@ -72,7 +72,8 @@ int files_read(struct rpc *r, const struct json_scan *s, uint32_t params, struct
 	json_init(&j, &out);
 	json_open(&j);
 	json_key(&j, "content");
-	json_sv(&j, lines(buf_view(&text), params_count(s, params_get(s, params, "line"), 1), params_count(s, params_get(s, params, "limit"), UINT64_MAX)));
+	json_sv(&j, lines(buf_view(&text), params_count(s, params_get(s, params, "line"), 1),
+			  params_count(s, params_get(s, params, "limit"), UINT64_MAX)));
 	json_close(&j);
 	return buf_failed(&out) ? fail(r, id, -ENOMEM) : rpc_result(r, id, buf_view(&out));
 }

@@ -1,7 +1,8 @@
 /*
  * files: fs/read_text_file and fs/write_text_file of ACP.
  *
- * No boundary is kept here: the agent could open the same files itself, and the sandbox says which. Only regular files of at most FILES_MAX bytes are read; folders that a new file needs are made.
+ * No boundary is kept here: the agent could open the same files itself, and the sandbox says which. Only regular files
+ * of at most FILES_MAX bytes are read; folders that a new file needs are made.
  */
 #ifndef CORDON_AGENT_FILES_H
 #define CORDON_AGENT_FILES_H

@@ -1,13 +1,17 @@
 /*
- * cordon-agent: the built-in agent. It runs inside of a sandbox, asks a model through the gateway's port on loopback, and runs the commands that the model asks for.
+ * cordon-agent: the built-in agent. It runs inside of a sandbox, asks a model through the gateway's port on loopback,
+ * and runs the commands that the model asks for.
  *
  *	cordon-agent [--help | --version]
- *	cordon-agent --model NAME [--max-turns N] [--max-output BYTES] [--command-timeout SECONDS] [--trajectory FILE] --instruction FILE
+ *	cordon-agent --model NAME [--max-turns N] [--max-output BYTES] [--command-timeout SECONDS] [--trajectory FILE]
+ * --instruction FILE
  *
- * CORDON_MODEL is the model where --model is missing; model.h says which variables name the port. Commands run in the folder where it was started, with its environment. It holds no secret and has no power that its commands
- * do not have: the sandbox is the boundary, not this program.
+ * CORDON_MODEL is the model where --model is missing; model.h says which variables name the port. Commands run in the
+ * folder where it was started, with its environment. It holds no secret and has no power that its commands do not have:
+ * the sandbox is the boundary, not this program.
  *
- * Exit: 0 when the model ended by itself, 2 when turns, budget or context were used up, 3 when the model cannot be reached or refuses, 125 for failures of its own.
+ * Exit: 0 when the model ended by itself, 2 when turns, budget or context were used up, 3 when the model cannot be
+ * reached or refuses, 125 for failures of its own.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -94,7 +98,11 @@ static int run_call(struct agent *g, const struct reply_call *c)
 	if (!r.output.p)
 		r.status = AGENT_NOT_FOUND;
 	say_lines("| ", buf_view(&told));
-	trail_result(&g->trail, &(struct trail_result){.id = c->id, .status = r.status, .timed_out = r.timed_out, .ms = r.ms, .output = buf_view(&told)});
+	trail_result(&g->trail, &(struct trail_result){.id = c->id,
+						       .status = r.status,
+						       .timed_out = r.timed_out,
+						       .ms = r.ms,
+						       .output = buf_view(&told)});
 	added = talk_add_result(g->talk, c, buf_view(&told), r.status != 0 || r.timed_out);
 	clip_done(&r.output);
 	return added;
@@ -115,7 +123,8 @@ static int carry_out(struct agent *g, const struct reply *reply)
 	for (i = 0; r == 0 && i < reply->n_calls; i++)
 		r = run_call(g, &reply->calls[i]);
 	if (r == 0 && reply->cut)
-		r = talk_add_words(g->talk, "Your last answer was cut off, because it was too long. Go on, in smaller steps.");
+		r = talk_add_words(g->talk,
+				   "Your last answer was cut off, because it was too long. Go on, in smaller steps.");
 	return r;
 }
 
@@ -146,7 +155,8 @@ static struct ending work(struct agent *g)
 		if (r) {
 			end.status = r < 0 ? AGENT_FAILED : refused ? AGENT_REFUSED : AGENT_ENDED;
 			end.reason = r < 0 ? "memory" : refused ? "refusal" : "done";
-			(void)error_set(&end.why, ERROR_DENIED, "%s", r < 0 ? "out of memory" : "the model declines to answer");
+			(void)error_set(&end.why, ERROR_DENIED, "%s",
+					r < 0 ? "out of memory" : "the model declines to answer");
 			return end;
 		}
 	}

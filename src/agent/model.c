@@ -59,7 +59,9 @@ static int make_path(struct model *m, struct error *err)
 	const char *behind = apis[m->api].behind;
 	struct text_shown shown;
 
-	if (snprintf(m->path, sizeof(m->path), "%s%s%s", apis[m->api].path, behind ? name : "", behind ? behind : "") < (int)sizeof(m->path) && (!behind || (*name && !name[strspn(name, fine)])))
+	if (snprintf(m->path, sizeof(m->path), "%s%s%s", apis[m->api].path, behind ? name : "", behind ? behind : "") <
+		    (int)sizeof(m->path) &&
+	    (!behind || (*name && !name[strspn(name, fine)])))
 		return 0;
 	return error_set(err, ERROR_USAGE, "%s is no name of a model at Gemini", text_show(&shown, sv_of(m->name)));
 }
@@ -69,7 +71,9 @@ int model_find(const char *name, struct model *ret, struct error *err)
 	struct model m = {.name = name, .api = choose(name)};
 
 	if (m.api == APIS)
-		return error_set(err, ERROR_MISSING, "neither OPENAI_BASE_URL nor ANTHROPIC_BASE_URL nor GOOGLE_GEMINI_BASE_URL is set: the policy of this sandbox opens no model (inference.providers)");
+		return error_set(err, ERROR_MISSING,
+				 "neither OPENAI_BASE_URL nor ANTHROPIC_BASE_URL nor GOOGLE_GEMINI_BASE_URL is set: "
+				 "the policy of this sandbox opens no model (inference.providers)");
 	m.key = variable(apis[m.api].key);
 	if (post_base_parse(apis[m.api].base, variable(apis[m.api].base), &m.base, err) < 0 || make_path(&m, err) < 0)
 		return -1;
@@ -81,12 +85,19 @@ static int post(const struct model *m, struct sv body, struct post_answer *ret, 
 {
 	AUTO_FREE char *bearer = NULL;
 	struct post_field openai[] = {{"Authorization", NULL}};
-	const struct post_field anthropic[] = {{"x-api-key", m->key}, {"anthropic-version", "2023-06-01"}}, gemini[] = {{"x-goog-api-key", m->key}};
+	const struct post_field anthropic[] = {{"x-api-key", m->key}, {"anthropic-version", "2023-06-01"}},
+				gemini[] = {{"x-goog-api-key", m->key}};
 	const struct {
 		const struct post_field *v;
 		size_t n;
-	} fields[] = {[API_OPENAI] = {openai, ARRAY_LEN(openai)}, [API_ANTHROPIC] = {anthropic, ARRAY_LEN(anthropic)}, [API_GEMINI] = {gemini, ARRAY_LEN(gemini)}};
-	struct post_request req = {.path = m->path, .fields = fields[m->api].v, .n_fields = fields[m->api].n, .body = body, .timeout_ms = TIMEOUT_MS};
+	} fields[] = {[API_OPENAI] = {openai, ARRAY_LEN(openai)},
+		      [API_ANTHROPIC] = {anthropic, ARRAY_LEN(anthropic)},
+		      [API_GEMINI] = {gemini, ARRAY_LEN(gemini)}};
+	struct post_request req = {.path = m->path,
+				   .fields = fields[m->api].v,
+				   .n_fields = fields[m->api].n,
+				   .body = body,
+				   .timeout_ms = TIMEOUT_MS};
 
 	if (m->api == API_OPENAI && m->key && asprintf(&bearer, "Bearer %s", m->key) < 0)
 		return error_sys(err, ENOMEM, "a request");
@@ -111,7 +122,8 @@ static void pause_before(unsigned attempt, unsigned asked, const char *why, void
 		ms = PAUSE_MAX_MS;
 	if (asked)
 		ms = (int64_t)(asked < PAUSE_ASKED_MAX_S ? asked : PAUSE_ASKED_MAX_S) * 1000;
-	(void)snprintf(words, sizeof(words), "%s; trying again in %d.%d s", why, (int)(ms / 1000), (int)(ms % 1000 / 100));
+	(void)snprintf(words, sizeof(words), "%s; trying again in %d.%d s", why, (int)(ms / 1000),
+		       (int)(ms % 1000 / 100));
 	if (note)
 		note(words);
 	wait_ms(ms);
@@ -146,7 +158,9 @@ static enum turn judge_status(const struct post_answer *p, const char *said, str
 	at->most = ATTEMPTS;
 	at->retry_after = p->retry_after;
 	if (p->denied || p->status == 403) {
-		(void)error_set(err, ERROR_DENIED, "%s: %s", p->denied ? "the policy refuses it" : "the model refuses it (403)", said[0] ? shown.s : "no reason was given");
+		(void)error_set(err, ERROR_DENIED, "%s: %s",
+				p->denied ? "the policy refuses it" : "the model refuses it (403)",
+				said[0] ? shown.s : "no reason was given");
 		return TURN_REFUSED;
 	}
 	(void)error_set(err, ERROR_SYSTEM, "the model answers %d%s%s", p->status, said[0] ? ": " : "", shown.s);
@@ -157,7 +171,8 @@ static enum turn judge_status(const struct post_answer *p, const char *said, str
 	return is_too_long(p, said) ? TURN_AGAIN_SHORTER : TURN_REFUSED;
 }
 
-static enum turn try_once(const struct model *m, struct sv body, struct arena *a, struct reply *ret, struct attempt *at, struct error *err)
+static enum turn try_once(const struct model *m, struct sv body, struct arena *a, struct reply *ret, struct attempt *at,
+			  struct error *err)
 {
 	struct post_answer p;
 	struct text_shown shown;
@@ -173,14 +188,16 @@ static enum turn try_once(const struct model *m, struct sv body, struct arena *a
 	} else if (reply_read(m->api, &p.body, a, ret, &why) < 0) {
 		at->most = ATTEMPTS_UNREAD;
 		said = reply_error(&p.body, a); /* some send errors with 200 */
-		(void)error_set(err, ERROR_INPUT, "the answer %s%s%s", why, said[0] ? ": " : "", text_show(&shown, sv_of(said)));
+		(void)error_set(err, ERROR_INPUT, "the answer %s%s%s", why, said[0] ? ": " : "",
+				text_show(&shown, sv_of(said)));
 		turn = TURN_AGAIN;
 	}
 	buf_done(&p.body);
 	return turn;
 }
 
-enum model_end model_ask(const struct model *m, struct talk *t, struct arena *a, struct reply *ret, void (*note)(const char *words), struct error *err)
+enum model_end model_ask(const struct model *m, struct talk *t, struct arena *a, struct reply *ret,
+			 void (*note)(const char *words), struct error *err)
 {
 	struct attempt at = {0};
 	enum turn turn;

@@ -50,7 +50,9 @@ static int set(struct agent_options *to, const struct option *o, const char *val
 	errno = 0;
 	n = strtoull(value, NULL, 10);
 	if (!value[0] || value[strspn(value, "0123456789")] || errno || n < o->least || n > o->most)
-		return error_set(err, ERROR_USAGE, "%s %s: write a number from %llu to %llu", o->name, text_show(&shown, sv_of(value)), (unsigned long long)o->least, (unsigned long long)o->most);
+		return error_set(err, ERROR_USAGE, "%s %s: write a number from %llu to %llu", o->name,
+				 text_show(&shown, sv_of(value)), (unsigned long long)o->least,
+				 (unsigned long long)o->most);
 	memcpy(at, &n, sizeof(n));
 	return 0;
 }

@@ -7,7 +7,8 @@
 #include "base/arena.h"
 #include "base/json_scan.h"
 
-/* The value of a key, where there is something that could have it: to json_scan.h 0 is the document as well as nothing. */
+/* The value of a key, where there is something that could have it: to json_scan.h 0 is the document as well as nothing.
+ */
 uint32_t params_get(const struct json_scan *s, uint32_t of, const char *key);
 
 /* The string at a node, decoded, in the arena. NULL: it is none, has a NUL in it, or there is no memory. */

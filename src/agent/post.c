@@ -53,14 +53,21 @@ int post_base_parse(const char *name, const char *url, struct post_base *ret, st
 	size_t n;
 
 	if (!sv_starts(rest, scheme))
-		return error_set(err, ERROR_INPUT, "%s is %s; the gateway's port is plain HTTP on loopback, such as http://127.0.0.1:3130", name, text_show(&shown, rest));
+		return error_set(
+			err, ERROR_INPUT,
+			"%s is %s; the gateway's port is plain HTTP on loopback, such as http://127.0.0.1:3130", name,
+			text_show(&shown, rest));
 	rest = sv_of(url + strlen(scheme));
 	n = strcspn(rest.p, "/?#");
 	path = sv_n(rest.p + n, rest.n - n);
 	while (sv_ends(path, "/"))
 		path.n--;
-	if (http_authority(sv_n(rest.p, n), &a) || !is_loopback(&a, &to) || n >= sizeof(to.host) || path.n >= sizeof(to.path) || !is_plain_path(path))
-		return error_set(err, ERROR_INPUT, "%s is %s, which is not a loopback address; run this inside a sandbox whose policy has a provider", name, text_show(&shown, sv_of(url)));
+	if (http_authority(sv_n(rest.p, n), &a) || !is_loopback(&a, &to) || n >= sizeof(to.host) ||
+	    path.n >= sizeof(to.path) || !is_plain_path(path))
+		return error_set(err, ERROR_INPUT,
+				 "%s is %s, which is not a loopback address; run this inside a sandbox whose policy "
+				 "has a provider",
+				 name, text_show(&shown, sv_of(url)));
 	(void)snprintf(to.host, sizeof(to.host), "%.*s", (int)n, rest.p);
 	(void)snprintf(to.path, sizeof(to.path), "%.*s", (int)path.n, path.p);
 	*ret = to;
@@ -131,8 +138,10 @@ static int write_head(const struct post_base *base, const struct post_request *r
 {
 	size_t i;
 
-	(void)buf_printf(out, "POST %s%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: cordon-agent/" CORDON_VERSION "\r\nAccept: application/json\r\nAccept-Encoding: identity\r\nConnection: close\r\n", base->path, req->path,
-			 base->host);
+	(void)buf_printf(out,
+			 "POST %s%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: cordon-agent/" CORDON_VERSION
+			 "\r\nAccept: application/json\r\nAccept-Encoding: identity\r\nConnection: close\r\n",
+			 base->path, req->path, base->host);
 	(void)buf_printf(out, "Content-Type: application/json\r\nContent-Length: %zu\r\n", req->body.n);
 	for (i = 0; i < req->n_fields; i++)
 		if (req->fields[i].value && is_printable(req->fields[i].value))

@@ -1,8 +1,9 @@
 /*
  * post: one request to the gateway's inference port, and its answer.
  *
- * Plain HTTP to a loopback address, one connection each: the way out of the sandbox is behind that port, and nothing else can be reached. The answer is read by the gateway's own strict reader (http/h1.h); its body has at
- * most REPLY_MAX bytes.
+ * Plain HTTP to a loopback address, one connection each: the way out of the sandbox is behind that port, and nothing
+ * else can be reached. The answer is read by the gateway's own strict reader (http/h1.h); its body has at most
+ * REPLY_MAX bytes.
  */
 #ifndef CORDON_AGENT_POST_H
 #define CORDON_AGENT_POST_H

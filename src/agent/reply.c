@@ -50,10 +50,12 @@ static int read_text(struct reading *r, uint32_t content)
 	buf_init(&text, REPLY_MAX);
 	if (json_scan_kind(r->s, content) == SCAN_STRING)
 		json_scan_decode(r->s, content, &text);
-	for (i = json_scan_kind(r->s, content) == SCAN_ARRAY ? json_scan_first(r->s, content) : 0; i; i = json_scan_after(r->s, content, i)) {
+	for (i = json_scan_kind(r->s, content) == SCAN_ARRAY ? json_scan_first(r->s, content) : 0; i;
+	     i = json_scan_after(r->s, content, i)) {
 		uint32_t type = params_get(r->s, i, "type"), part = params_get(r->s, i, "text");
 
-		if (!type || !part || !json_scan_is_string(r->s, type, "text") || json_scan_kind(r->s, part) != SCAN_STRING)
+		if (!type || !part || !json_scan_is_string(r->s, type, "text") ||
+		    json_scan_kind(r->s, part) != SCAN_STRING)
 			continue;
 		if (text.n)
 			(void)buf_char(&text, '\n');
@@ -64,7 +66,8 @@ static int read_text(struct reading *r, uint32_t content)
 }
 
 /* The shell tool's arguments, wherever they stood. */
-static void read_arguments(const struct json_scan *s, uint32_t command, uint32_t timeout, struct arena *a, struct reply_call *c)
+static void read_arguments(const struct json_scan *s, uint32_t command, uint32_t timeout, struct arena *a,
+			   struct reply_call *c)
 {
 	size_t n = 0;
 
@@ -138,7 +141,8 @@ static int anthropic_calls(struct reading *r, uint32_t content)
 			return -1;
 		input = params_get(r->s, i, "input");
 		if (!c->fault)
-			read_arguments(r->s, params_get(r->s, input, "command"), params_get(r->s, input, "timeout"), r->a, c);
+			read_arguments(r->s, params_get(r->s, input, "command"), params_get(r->s, input, "timeout"),
+				       r->a, c);
 	}
 	return 0;
 }
@@ -153,7 +157,8 @@ static int read_anthropic(struct reading *r)
 	if (!content || json_scan_kind(r->s, content) != SCAN_ARRAY)
 		return fail(r, "has no content");
 	read_stop(r, json_scan_get(r->s, 0, "stop_reason"), "max_tokens", "refusal");
-	r->to->input = params_count(r->s, params_get(r->s, usage, "input_tokens"), 0) + params_count(r->s, params_get(r->s, usage, "cache_read_input_tokens"), 0) +
+	r->to->input = params_count(r->s, params_get(r->s, usage, "input_tokens"), 0) +
+		       params_count(r->s, params_get(r->s, usage, "cache_read_input_tokens"), 0) +
 		       params_count(r->s, params_get(r->s, usage, "cache_creation_input_tokens"), 0);
 	r->to->output = params_count(r->s, params_get(r->s, usage, "output_tokens"), 0);
 	if (read_text(r, content) < 0 || anthropic_calls(r, content) < 0)
@@ -166,8 +171,8 @@ static int read_anthropic(struct reading *r)
 /* Arguments are JSON in a string. What is none goes back as {}, because some servers read it again. */
 static int openai_call(struct reading *r, uint32_t call, struct json *echo)
 {
-	uint32_t function = params_get(r->s, call, "function"), arguments = params_get(r->s, function, "arguments"), name = params_get(r->s, function, "name"),
-		 extra = params_get(r->s, call, "extra_content");
+	uint32_t function = params_get(r->s, call, "function"), arguments = params_get(r->s, function, "arguments"),
+		 name = params_get(r->s, function, "name"), extra = params_get(r->s, call, "extra_content");
 	struct reply_call *c;
 	AUTO_BUF inner = {0};
 	AUTO_SCAN s = {0};
@@ -190,7 +195,9 @@ static int openai_call(struct reading *r, uint32_t call, struct json *echo)
 	json_key(echo, "function");
 	json_open(echo);
 	json_key(echo, "name");
-	json_raw(echo, name && json_scan_kind(r->s, name) == SCAN_STRING ? sv_n(json_scan_text(r->s, name).p - 1, json_scan_text(r->s, name).n + 2) : sv_of("\"none\""));
+	json_raw(echo, name && json_scan_kind(r->s, name) == SCAN_STRING
+			       ? sv_n(json_scan_text(r->s, name).p - 1, json_scan_text(r->s, name).n + 2)
+			       : sv_of("\"none\""));
 	json_key(echo, "arguments");
 	json_sv(echo, usable ? json_scan_text(&s, 0) : sv_of("{}"));
 	json_close(echo);
@@ -252,7 +259,8 @@ static bool is_thought(const struct reading *r, uint32_t part)
 
 static int gemini_part(struct reading *r, uint32_t part, struct buf *text)
 {
-	uint32_t said = params_get(r->s, part, "text"), call = params_get(r->s, part, "functionCall"), id = params_get(r->s, call, "id"), args = params_get(r->s, call, "args");
+	uint32_t said = params_get(r->s, part, "text"), call = params_get(r->s, part, "functionCall"),
+		 id = params_get(r->s, call, "id"), args = params_get(r->s, call, "args");
 	struct reply_call *c;
 
 	if (said && json_scan_kind(r->s, said) == SCAN_STRING && !is_thought(r, part))
@@ -284,8 +292,10 @@ static void gemini_stop(struct reading *r, uint32_t reason)
 static int read_gemini(struct reading *r)
 {
 	uint32_t candidates = json_scan_get(r->s, 0, "candidates"), usage = json_scan_get(r->s, 0, "usageMetadata"), i;
-	uint32_t candidate = candidates && json_scan_kind(r->s, candidates) == SCAN_ARRAY ? json_scan_first(r->s, candidates) : 0;
-	uint32_t parts = params_get(r->s, params_get(r->s, candidate, "content"), "parts"), blocked = params_get(r->s, json_scan_get(r->s, 0, "promptFeedback"), "blockReason");
+	uint32_t candidate =
+		candidates && json_scan_kind(r->s, candidates) == SCAN_ARRAY ? json_scan_first(r->s, candidates) : 0;
+	uint32_t parts = params_get(r->s, params_get(r->s, candidate, "content"), "parts"),
+		 blocked = params_get(r->s, json_scan_get(r->s, 0, "promptFeedback"), "blockReason");
 	AUTO_BUF text = {0};
 	AUTO_BUF echo = {0};
 	struct json j;
@@ -295,8 +305,10 @@ static int read_gemini(struct reading *r)
 	gemini_stop(r, candidate ? params_get(r->s, candidate, "finishReason") : blocked);
 	if (r->to->stop && strcmp(r->to->stop, "MALFORMED_FUNCTION_CALL") == 0)
 		return fail(r, "has a call that the server could not read");
-	r->to->input = params_count(r->s, params_get(r->s, usage, "promptTokenCount"), 0) + params_count(r->s, params_get(r->s, usage, "toolUsePromptTokenCount"), 0);
-	r->to->output = params_count(r->s, params_get(r->s, usage, "candidatesTokenCount"), 0) + params_count(r->s, params_get(r->s, usage, "thoughtsTokenCount"), 0);
+	r->to->input = params_count(r->s, params_get(r->s, usage, "promptTokenCount"), 0) +
+		       params_count(r->s, params_get(r->s, usage, "toolUsePromptTokenCount"), 0);
+	r->to->output = params_count(r->s, params_get(r->s, usage, "candidatesTokenCount"), 0) +
+			params_count(r->s, params_get(r->s, usage, "thoughtsTokenCount"), 0);
 	buf_init(&text, REPLY_MAX);
 	if (parts && json_scan_kind(r->s, parts) != SCAN_ARRAY)
 		return fail(r, "has parts that are no list");
@@ -313,7 +325,8 @@ static int read_gemini(struct reading *r)
 
 int reply_read(enum api api, struct buf *body, struct arena *a, struct reply *ret, const char **ret_why)
 {
-	static int (*const forms[])(struct reading *) = {[API_OPENAI] = read_openai, [API_ANTHROPIC] = read_anthropic, [API_GEMINI] = read_gemini};
+	static int (*const forms[])(struct reading *) = {
+		[API_OPENAI] = read_openai, [API_ANTHROPIC] = read_anthropic, [API_GEMINI] = read_gemini};
 	struct reply to = {.text = {"", 0}};
 	AUTO_SCAN s = {0};
 	struct reading r = {.s = &s, .a = a, .to = &to};
@@ -343,7 +356,8 @@ const char *reply_error(struct buf *body, struct arena *a)
 	if (json_scan_read(&s, body, &e) < 0 || json_scan_kind(&s, 0) != SCAN_OBJECT)
 		return "";
 	error = json_scan_get(&s, 0, "error");
-	text = error && json_scan_kind(&s, error) == SCAN_OBJECT ? params_get(&s, error, "message") : json_scan_get(&s, 0, "detail");
+	text = error && json_scan_kind(&s, error) == SCAN_OBJECT ? params_get(&s, error, "message")
+								 : json_scan_get(&s, 0, "detail");
 	if (!text)
 		text = error && json_scan_kind(&s, error) == SCAN_STRING ? error : json_scan_get(&s, 0, "message");
 	words = string_at(&s, text, a, NULL);

@@ -1,8 +1,10 @@
 /*
  * reply: what a model answered, in one form for every API.
  *
- * Answers come from outside and from a model that reads what hostile files say: the bytes are read by base/json_scan.h (no duplicates, no invalid UTF-8, bounded nesting and number of values), and here only what is
- * needed is looked at. A call that cannot be carried out (another tool, no command, arguments that are no JSON) is no reason to stop: it has a `fault`, which is what the model is told.
+ * Answers come from outside and from a model that reads what hostile files say: the bytes are read by base/json_scan.h
+ * (no duplicates, no invalid UTF-8, bounded nesting and number of values), and here only what is needed is looked at. A
+ * call that cannot be carried out (another tool, no command, arguments that are no JSON) is no reason to stop: it has a
+ * `fault`, which is what the model is told.
  *
  * Everything lives in the caller's arena.
  */
@@ -41,7 +43,8 @@ struct reply {
 /* Takes body's bytes apart in place. 0; -1 and *ret_why: fixed words to stand behind "the answer ". */
 int reply_read(enum api api, struct buf *body, struct arena *a, struct reply *ret, const char **ret_why);
 
-/* What an answer with a status of an error says of it, for people: "" where it says nothing. As it came, not escaped. */
+/* What an answer with a status of an error says of it, for people: "" where it says nothing. As it came, not escaped.
+ */
 const char *reply_error(struct buf *body, struct arena *a);
 
 #endif

@@ -45,7 +45,8 @@ static void drop(struct buf *b, size_t n)
 
 bool rpc_line(struct rpc *r, struct buf *line)
 {
-	const char *from = r->received.n ? r->received.p + r->seen : "", *end = memchr(from, '\n', r->received.n - r->seen);
+	const char *from = r->received.n ? r->received.p + r->seen : "",
+		   *end = memchr(from, '\n', r->received.n - r->seen);
 	size_t n;
 
 	if (!end) {
@@ -69,9 +70,11 @@ struct sv rpc_raw(const struct json_scan *s, uint32_t i)
 
 int rpc_parse(const struct json_scan *s, struct rpc_message *ret)
 {
-	uint32_t id = json_scan_get(s, 0, "id"), method = json_scan_get(s, 0, "method"), result = json_scan_get(s, 0, "result"), error = json_scan_get(s, 0, "error");
+	uint32_t id = json_scan_get(s, 0, "id"), method = json_scan_get(s, 0, "method"),
+		 result = json_scan_get(s, 0, "result"), error = json_scan_get(s, 0, "error");
 
-	if (json_scan_kind(s, 0) != SCAN_OBJECT || (id && json_scan_kind(s, id) >= SCAN_ARRAY) || (method && json_scan_kind(s, method) != SCAN_STRING))
+	if (json_scan_kind(s, 0) != SCAN_OBJECT || (id && json_scan_kind(s, id) >= SCAN_ARRAY) ||
+	    (method && json_scan_kind(s, method) != SCAN_STRING))
 		return -EINVAL;
 	*ret = (struct rpc_message){.id = id ? rpc_raw(s, id) : sv_of("null")};
 	if (method) {

@@ -1,8 +1,9 @@
 /*
  * rpc: JSON-RPC 2.0 with a process at the other end of two pipes, one message a line.
  *
- * What comes is untrusted: a line has at most RPC_LINE_MAX bytes and is read by base/json_scan.h. What goes out is kept until the pipe takes it, so that two who both only write do not wait for each other for ever; more
- * than RPC_UNSENT_MAX of it is a failure.
+ * What comes is untrusted: a line has at most RPC_LINE_MAX bytes and is read by base/json_scan.h. What goes out is kept
+ * until the pipe takes it, so that two who both only write do not wait for each other for ever; more than
+ * RPC_UNSENT_MAX of it is a failure.
  */
 #ifndef CORDON_AGENT_RPC_H
 #define CORDON_AGENT_RPC_H
@@ -16,7 +17,13 @@ enum {
 };
 
 /* Codes of errors. */
-enum { RPC_NO_METHOD = -32601, RPC_BAD_PARAMS = -32602, RPC_FAILED = -32603, RPC_NOT_FOUND = -32002, RPC_AUTH_REQUIRED = -32000 };
+enum {
+	RPC_NO_METHOD = -32601,
+	RPC_BAD_PARAMS = -32602,
+	RPC_FAILED = -32603,
+	RPC_NOT_FOUND = -32002,
+	RPC_AUTH_REQUIRED = -32000
+};
 
 struct rpc {
 	int in, out; /* borrowed; not blocking */

@@ -1,5 +1,6 @@
 /*
- * say: what a person who watches sees of the work: lines on standard output, of which none can fake another or move a cursor.
+ * say: what a person who watches sees of the work: lines on standard output, of which none can fake another or move a
+ * cursor.
  */
 #ifndef CORDON_AGENT_SAY_H
 #define CORDON_AGENT_SAY_H

@@ -83,7 +83,8 @@ static void wait_for_it(struct running *w)
 		(void)kill(-w->pid, SIGKILL);
 }
 
-int shell_run(const char *command, const struct shell_limits *limits, const sigset_t *mask, struct shell_result *ret, struct error *err)
+int shell_run(const char *command, const struct shell_limits *limits, const sigset_t *mask, struct shell_result *ret,
+	      struct error *err)
 {
 	char sh[] = "/bin/sh", dash_c[] = "-c";
 	AUTO_FREE char *copy = strdup(command);

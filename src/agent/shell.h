@@ -1,8 +1,9 @@
 /*
  * shell: runs one command of the model's with /bin/sh, within a time and with bounded output.
  *
- * It is over when the shell is, though what it left in the background may go on; that gets no reader for its output any more. When its time is up, its whole session's first group is ended: politely, and two seconds later
- * not. The caller has blocked SIGCHLD; the mask from before is what the command gets.
+ * It is over when the shell is, though what it left in the background may go on; that gets no reader for its output any
+ * more. When its time is up, its whole session's first group is ended: politely, and two seconds later not. The caller
+ * has blocked SIGCHLD; the mask from before is what the command gets.
  */
 #ifndef CORDON_AGENT_SHELL_H
 #define CORDON_AGENT_SHELL_H
@@ -30,6 +31,7 @@ struct shell_result {
 };
 
 /* On success *ret is the caller's: clip_done(&ret->output). */
-int shell_run(const char *command, const struct shell_limits *limits, const sigset_t *mask, struct shell_result *ret, struct error *err);
+int shell_run(const char *command, const struct shell_limits *limits, const sigset_t *mask, struct shell_result *ret,
+	      struct error *err);
 
 #endif

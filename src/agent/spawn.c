@@ -14,7 +14,8 @@ static _Noreturn void become(const struct spawn *s, int out, int failed)
 	int null = s->in >= 0 ? s->in : open("/dev/null", O_RDONLY | O_CLOEXEC), code;
 
 	(void)setsid();
-	if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 && dup2(s->err >= 0 ? s->err : out, STDERR_FILENO) >= 0 && (!s->cwd || chdir(s->cwd) == 0)) {
+	if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
+	    dup2(s->err >= 0 ? s->err : out, STDERR_FILENO) >= 0 && (!s->cwd || chdir(s->cwd) == 0)) {
 		(void)signal(SIGPIPE, SIG_DFL);
 		(void)sigprocmask(SIG_SETMASK, s->mask, NULL);
 		if (s->env)

@@ -1,7 +1,8 @@
 /*
  * spawn: starts a command whose output is read here.
  *
- * It gets a session, and so a process group, of its own, an empty standard input, and one pipe for what it prints. Signals are as this program found them when it started.
+ * It gets a session, and so a process group, of its own, an empty standard input, and one pipe for what it prints.
+ * Signals are as this program found them when it started.
  */
 #ifndef CORDON_AGENT_SPAWN_H
 #define CORDON_AGENT_SPAWN_H

@@ -31,15 +31,19 @@ struct talk {
 	size_t max;
 };
 
-const char talk_system[] =
-	"You are working on a task in a Linux sandbox, alone: nobody answers questions. Use the tool `shell` to look around, to do the work and to check it. "
-	"Each command runs with /bin/sh in the same folder, without a terminal and without input; nothing is kept between commands but files and background processes. "
-	"Send the output of background processes to files. Long outputs are cut in the middle. There may be no network; a refusal that names a policy is final. "
-	"When the task is done and you have checked it, answer with a short summary and without calling a tool: that ends your work.";
+const char talk_system[] = "You are working on a task in a Linux sandbox, alone: nobody answers questions. Use the "
+			   "tool `shell` to look around, to do the work and to check it. "
+			   "Each command runs with /bin/sh in the same folder, without a terminal and without input; "
+			   "nothing is kept between commands but files and background processes. "
+			   "Send the output of background processes to files. Long outputs are cut in the middle. "
+			   "There may be no network; a refusal that names a policy is final. "
+			   "When the task is done and you have checked it, answer with a short summary and without "
+			   "calling a tool: that ends your work.";
 
 static int add(struct talk *t, enum item_kind kind, const struct reply_call *call, struct sv text, bool failed)
 {
-	AUTO_FREE char *id = call ? strdup(call->id) : NULL, *name = call ? strdup(call->name) : NULL, *copy = malloc(text.n + 1);
+	AUTO_FREE char *id = call ? strdup(call->id) : NULL, *name = call ? strdup(call->name) : NULL,
+		       *copy = malloc(text.n + 1);
 	struct item *v = t->v;
 	size_t cap = t->cap ? t->cap * 2 : 64;
 
@@ -157,8 +161,10 @@ int talk_shrink(struct talk *t)
 }
 
 /* The tool's arguments, as a JSON schema. */
-static const char parameters[] = "{\"type\":\"object\",\"properties\":{\"command\":{\"type\":\"string\",\"description\":\"for /bin/sh -c\"},"
-				 "\"timeout\":{\"type\":\"integer\",\"description\":\"seconds that it may take; 120 where it is left out\"}},\"required\":[\"command\"]}";
+static const char parameters[] =
+	"{\"type\":\"object\",\"properties\":{\"command\":{\"type\":\"string\",\"description\":\"for /bin/sh -c\"},"
+	"\"timeout\":{\"type\":\"integer\",\"description\":\"seconds that it may take; 120 where it is left "
+	"out\"}},\"required\":[\"command\"]}";
 static const char description[] = "Runs a command with /bin/sh -c and returns its exit status and what it printed.";
 
 static void openai_item(struct json *j, const struct item *i)
@@ -248,7 +254,8 @@ static void gemini_part(struct json *j, const struct item *i, bool last)
 }
 
 /* Everything between two replies is one message of the user's, with a list under that key. */
-static void write_turns(const struct talk *t, struct json *j, const char *key, void (*part)(struct json *j, const struct item *i, bool last))
+static void write_turns(const struct talk *t, struct json *j, const char *key,
+			void (*part)(struct json *j, const struct item *i, bool last))
 {
 	bool open = false;
 	size_t i;
@@ -327,7 +334,8 @@ static void write_gemini(const struct talk *t, struct json *j)
 
 int talk_request(struct talk *t, struct buf *out)
 {
-	static void (*const forms[])(const struct talk *, struct json *) = {[API_OPENAI] = write_openai, [API_ANTHROPIC] = write_anthropic, [API_GEMINI] = write_gemini};
+	static void (*const forms[])(const struct talk *, struct json *) = {
+		[API_OPENAI] = write_openai, [API_ANTHROPIC] = write_anthropic, [API_GEMINI] = write_gemini};
 	struct json j;
 	int r = fit(t);
 

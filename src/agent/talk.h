@@ -1,8 +1,9 @@
 /*
  * talk: the conversation with a model, and the request that carries it.
  *
- * Nothing is kept at the server: each request has the whole of it. So that it fits, the outputs of old commands are cut down to their beginnings, the oldest first, when the whole is longer than it may be; what the model
- * itself said and what it was asked stay as they are. The bytes of outputs may be anything: what is not UTF-8 becomes U+FFFD, NULs go.
+ * Nothing is kept at the server: each request has the whole of it. So that it fits, the outputs of old commands are cut
+ * down to their beginnings, the oldest first, when the whole is longer than it may be; what the model itself said and
+ * what it was asked stay as they are. The bytes of outputs may be anything: what is not UTF-8 becomes U+FFFD, NULs go.
  */
 #ifndef CORDON_AGENT_TALK_H
 #define CORDON_AGENT_TALK_H

@@ -70,7 +70,8 @@ static char **variables(const struct json_scan *s, uint32_t list, struct arena *
 	for (k = 0; v && environ[k]; k++)
 		v[n++] = environ[k];
 	for (i = v && count ? json_scan_first(s, list) : 0; i; i = json_scan_after(s, list, i)) {
-		const char *name = params_string(s, params_get(s, i, "name"), a), *value = params_string(s, params_get(s, i, "value"), a);
+		const char *name = params_string(s, params_get(s, i, "name"), a),
+			   *value = params_string(s, params_get(s, i, "value"), a);
 		size_t length = name ? strlen(name) : 0;
 
 		if (!name || !value || !length || strchr(name, '='))
@@ -89,7 +90,8 @@ static int start(struct terminals *t, struct terminal *to, const struct json_sca
 {
 	const char *command = params_string(s, params_get(s, params, "command"), a);
 	uint64_t limit = params_count(s, params_get(s, params, "outputByteLimit"), TERMINAL_OUTPUT_MAX);
-	struct spawn how = {.mask = t->mask, .cwd = params_string(s, params_get(s, params, "cwd"), a), .in = -1, .err = -1};
+	struct spawn how = {
+		.mask = t->mask, .cwd = params_string(s, params_get(s, params, "cwd"), a), .in = -1, .err = -1};
 	int r;
 
 	how.argv = command && command[0] ? words(s, command, params_get(s, params, "args"), a) : NULL;

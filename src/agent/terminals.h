@@ -1,8 +1,9 @@
 /*
  * terminals: the commands that an agent of ACP starts with terminal/create and asks about later.
  *
- * Each has a process group of its own and one pipe for what it prints, of which the last bytes are kept. A command is over when its first process is; what it left in the background goes on without a reader. Asked for while
- * a command runs, its end is told later: the id of such a request is kept with it.
+ * Each has a process group of its own and one pipe for what it prints, of which the last bytes are kept. A command is
+ * over when its first process is; what it left in the background goes on without a reader. Asked for while a command
+ * runs, its end is told later: the id of such a request is kept with it.
  */
 #ifndef CORDON_AGENT_TERMINALS_H
 #define CORDON_AGENT_TERMINALS_H

@@ -2,13 +2,15 @@
  * trail: the trajectory, one JSON object per line, written as it happens.
  *
  *	{"ms":N,"role":"system"|"user","content":TEXT}
- *	{"ms":N,"role":"assistant","content":TEXT,"tool_calls":[{"id","command","timeout"}],"stop":WORD,"usage":{"input_tokens","output_tokens"}}
+ *	{"ms":N,"role":"assistant","content":TEXT,"tool_calls":[{"id","command","timeout"}],"stop":WORD,
+ *	 "usage":{"input_tokens","output_tokens"}}
  *	{"ms":N,"role":"tool","id":TEXT,"exit":N,"timed_out":BOOL,"seconds":N,"output":TEXT}
  *	{"ms":N,"role":"update","update":{...}}			what an agent of ACP tells (acp.h)
  *	{"ms":N,"role":"note","content":TEXT}
  *	{"ms":N,"role":"end","reason":WORD,"content":TEXT,"exit":N}	always the last
  *
- * ms counts from the start. The file lies inside of the sandbox, where the agent's commands can write it too: it tells what happened, and proves nothing. Folders that it needs are made; where it cannot be written, work goes on.
+ * ms counts from the start. The file lies inside of the sandbox, where the agent's commands can write it too: it tells
+ * what happened, and proves nothing. Folders that it needs are made; where it cannot be written, work goes on.
  */
 #ifndef CORDON_AGENT_TRAIL_H
 #define CORDON_AGENT_TRAIL_H

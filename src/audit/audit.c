@@ -307,8 +307,8 @@ static int fail(struct audit *a, int code, const char *what, struct error *err)
 	a->failed = -code;
 	if (code != -ENOSPC && code != -EDQUOT)
 		return error_sys(err, code, "audit log: %s", what);
-	(void)error_set(err, ERROR_SYSTEM, "audit log: %s: %s; make room for it, since no run goes on without its log", what,
-			strerror(-code));
+	(void)error_set(err, ERROR_SYSTEM, "audit log: %s: %s; make room for it, since no run goes on without its log",
+			what, strerror(-code));
 	err->code = -code;
 	return -1;
 }

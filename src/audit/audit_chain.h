@@ -39,7 +39,8 @@ static inline bool audit_chain_follows(const struct audit_chain *c, const struct
 /* Is it the first line of another run, in a file that several have appended to (--json-events)? */
 static inline bool audit_chain_begins(const struct audit_chain *c, const struct audit_line *l)
 {
-	return c->n > 0 && l->seq == 1 && sv_is(l->prev, AUDIT_NO_HASH) && sv_is(l->event, "\"start\"") && !audit_chain_same_run(c, l);
+	return c->n > 0 && l->seq == 1 && sv_is(l->prev, AUDIT_NO_HASH) && sv_is(l->event, "\"start\"") &&
+	       !audit_chain_same_run(c, l);
 }
 
 static inline void audit_chain_add(struct audit_chain *c, const struct audit_line *l)

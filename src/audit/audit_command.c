@@ -7,7 +7,8 @@
 #include "base/json.h"
 #include "base/sha256.h"
 
-/* ESCAPED: what a byte may become in JSON. MARK: what says that something was cut. WORD_MIN: with less room no word is begun. */
+/* ESCAPED: what a byte may become in JSON. MARK: what says that something was cut. WORD_MIN: with less room no word is
+ * begun. */
 enum { ESCAPED = 6, MARK = 160, WORD_MIN = 1024 };
 
 static bool fits(struct sv word, size_t room)

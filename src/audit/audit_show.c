@@ -135,7 +135,8 @@ static void put_denial(struct buf *b, json_t *line)
 		(void)buf_char(b, ')');
 	}
 	/* a rule of a domain says why by itself */
-	if (member(line, "target").n && member(line, "message").n && (!member(line, "rule").n || !member(line, "domain").n)) {
+	if (member(line, "target").n && member(line, "message").n &&
+	    (!member(line, "rule").n || !member(line, "domain").n)) {
 		(void)buf_str(b, ": ");
 		text_escape(b, member(line, "message"), SHOWN_MAX);
 	}
@@ -152,8 +153,8 @@ static void put_exit(struct buf *b, json_t *line)
 
 	(void)buf_printf(b, "exit %" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(line, "exit")));
 	if (usage)
-		(void)buf_printf(b, "; %.3f s of CPU, %.1f MiB of memory, %" JSON_INTEGER_FORMAT " denial%s", (double)us / 1e6,
-				 (double)bytes / (1 << 20), denials, denials == 1 ? "" : "s");
+		(void)buf_printf(b, "; %.3f s of CPU, %.1f MiB of memory, %" JSON_INTEGER_FORMAT " denial%s",
+				 (double)us / 1e6, (double)bytes / (1 << 20), denials, denials == 1 ? "" : "s");
 	if (member(line, "limit").n) {
 		(void)buf_str(b, "; ended by ");
 		text_escape(b, member(line, "limit"), SHOWN_MAX);

@@ -6,8 +6,8 @@
  * does not fit. So we look at the hashes of the good lines before, at the next line, and, where an event is missing,
  * through the rest of the file.
  *
- * In a file of several runs each has a chain of its own. Numbers in `chain` and in what looks at it are those within the
- * run; line_of() makes them the file's, for what is said.
+ * In a file of several runs each has a chain of its own. Numbers in `chain` and in what looks at it are those within
+ * the run; line_of() makes them the file's, for what is said.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -184,7 +184,8 @@ static void judge_link(struct verify *v, const struct audit_line *l)
 	else if (l->seq <= due && next.follows)
 		blame(v, due, "added: the next line follows line %" PRIu64, line_of(v, due - 1));
 	else if (is_fork(v, l, after, &next))
-		blame(v, (uint64_t)after + 1, "added: line %" PRIu64 " follows line %" PRIu64, line_of(v, due), line_of(v, (uint64_t)after));
+		blame(v, (uint64_t)after + 1, "added: line %" PRIu64 " follows line %" PRIu64, line_of(v, due),
+		      line_of(v, (uint64_t)after));
 	else if (!audit_chain_same_run(&v->chain, l))
 		blame(v, due, "added: it belongs to another run");
 	else if (l->seq > due)
@@ -307,13 +308,15 @@ static void judge_end(struct verify *v, const char *expect_last)
 	r->lines = line_of(v, v->chain.n);
 	r->runs = v->n_runs + (v->chain.n > 0);
 	memcpy(r->last_hash, v->chain.last, SHA256_HEX);
-	(void)snprintf(r->what, sizeof(r->what), "%s",
-		       whole && v->n_runs ? "of each run every line follows the one before, up to its exit event"
-		       : whole		  ? "every line follows the one before, up to the exit event"
-		       : v->chain.ended	  ? "unfinished: the lines are good, but no exit event ends those of an earlier run, which was killed, or lines were dropped"
-		       : v->chain.n	  ? "unfinished: the lines are good, but no exit event ends them; the run is still on, was "
-					    "killed, or lines were dropped at the end"
-					  : "unfinished: the log is empty");
+	(void)snprintf(
+		r->what, sizeof(r->what), "%s",
+		whole && v->n_runs ? "of each run every line follows the one before, up to its exit event"
+		: whole            ? "every line follows the one before, up to the exit event"
+		: v->chain.ended   ? "unfinished: the lines are good, but no exit event ends those of an earlier run, "
+				     "which was killed, or lines were dropped"
+		: v->chain.n ? "unfinished: the lines are good, but no exit event ends them; the run is still on, was "
+			       "killed, or lines were dropped at the end"
+			     : "unfinished: the log is empty");
 	if (!expect_last || strcmp(expect_last, v->chain.last) == 0)
 		return;
 	at = line_with_hash(v, sv_of(expect_last));

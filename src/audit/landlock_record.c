@@ -29,7 +29,8 @@ static bool skip(struct sv *s, const char *what)
 /* The members behind "audit(SECONDS.MILLISECONDS:SERIAL): ". */
 static int members(struct sv text, struct sv *ret)
 {
-	if (!skip(&text, "audit(") || !skip_digits(&text) || !skip(&text, ".") || !skip_digits(&text) || !skip(&text, ":") || !skip_digits(&text) || !skip(&text, "): "))
+	if (!skip(&text, "audit(") || !skip_digits(&text) || !skip(&text, ".") || !skip_digits(&text) ||
+	    !skip(&text, ":") || !skip_digits(&text) || !skip(&text, "): "))
 		return -EBADMSG;
 	*ret = text;
 	return 0;
@@ -77,7 +78,8 @@ static bool are_digits(struct sv s)
 	return s.n && s.n % 2 == 0;
 }
 
-/* What somebody named: in quotes, in digits, or one of the kernel's own words, such as (null). The number of bytes; those that there is no room for are left out. */
+/* What somebody named: in quotes, in digits, or one of the kernel's own words, such as (null). The number of bytes;
+ * those that there is no room for are left out. */
 static size_t decode(struct sv s, char *to, size_t room)
 {
 	size_t i, n = 0;
@@ -138,7 +140,8 @@ static void find_port(struct sv text, struct landlock_access *ret)
 	uint64_t port = 0;
 
 	(void)number(member(text, out ? "dest" : "src"), 10, UINT16_MAX, &port);
-	ret->n_target = (size_t)snprintf(ret->target, sizeof(ret->target), "%.*s:%u", host.n > 64 ? 64 : (int)host.n, host.p, (unsigned)port);
+	ret->n_target = (size_t)snprintf(ret->target, sizeof(ret->target), "%.*s:%u", host.n > 64 ? 64 : (int)host.n,
+					 host.p, (unsigned)port);
 }
 
 static const struct kind {
@@ -165,7 +168,8 @@ static bool are_blockers(struct sv s)
 	size_t i;
 
 	for (i = 0; i < s.n; i++)
-		if (!((s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '.' || s.p[i] == '_' || s.p[i] == ','))
+		if (!((s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '.' ||
+		      s.p[i] == '_' || s.p[i] == ','))
 			return false;
 	return s.n > 0 && s.n <= 512;
 }

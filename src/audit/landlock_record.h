@@ -5,8 +5,10 @@
  *   audit(1729738800.268:31): domain=195ba459b status=allocated mode=enforcing pid=300 uid=0 exe="/usr/bin/x" comm="x"
  *   audit(1729738800.268:32): domain=195ba459b status=deallocated denials=3
  *
- * The kernel wrote it, but names of files and programs in it are whatever somebody called them: it puts them in quotes, or in hexadecimal digits where they have a quote, a space, a control character or a byte above 126. So
- * a value ends at the first space, whatever it holds; and of two of the same name the first counts, since what the kernel says itself stands before what it was told. What is not of this form is no record.
+ * The kernel wrote it, but names of files and programs in it are whatever somebody called them: it puts them in quotes,
+ * or in hexadecimal digits where they have a quote, a space, a control character or a byte above 126. So a value ends
+ * at the first space, whatever it holds; and of two of the same name the first counts, since what the kernel says
+ * itself stands before what it was told. What is not of this form is no record.
  *
  * Pure: nothing is allocated, and views are into the text or the caller's room.
  */
@@ -26,7 +28,8 @@ struct landlock_access {
 	enum event_domain of; /* by the first of them */
 	const char *rule;     /* what of a policy decides about it */
 	size_t n_target;
-	char target[LANDLOCK_TARGET_MAX]; /* the path, the address, or the process that a signal was for; cut where it is longer. No NUL at its end; there may be some in it. */
+	char target[LANDLOCK_TARGET_MAX]; /* the path, the address, or the process that a signal was for; cut where it
+					     is longer. No NUL at its end; there may be some in it. */
 };
 
 enum landlock_status { LANDLOCK_MADE, LANDLOCK_ENDED };

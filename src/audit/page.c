@@ -41,7 +41,8 @@ static const char style[] =
 	"th{text-align:left;color:var(--dim);font-weight:500;font-size:.85rem}th,td{padding:.4rem .9rem .4rem 0;"
 	"vertical-align:top;border-bottom:1px solid var(--line)}tr:last-child td{border-bottom:0}"
 	".n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}td code{display:block}"
-	"a{color:inherit}ul{margin:0;padding-left:1.1rem}li{margin:.2rem 0}p{margin:.2rem 0 .6rem}p:last-child{margin-bottom:0}"
+	"a{color:inherit}ul{margin:0;padding-left:1.1rem}li{margin:.2rem 0}p{margin:.2rem 0 "
+	".6rem}p:last-child{margin-bottom:0}"
 	"@media(max-width:34rem){dl{grid-template-columns:1fr}dd{margin-bottom:.5rem}}"
 	"@media print{body{background:#fff}section,.tile{break-inside:avoid}pre{max-height:none}}";
 

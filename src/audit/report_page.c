@@ -184,7 +184,9 @@ static void put_gateway(struct buf *out, const struct report_log *l)
 
 	if (!gateway)
 		return;
-	(void)buf_printf(out, "<section>\n<h2>Through the gateway</h2>\n<p>%" PRIu64 " connections and requests were judged, %" PRIu64 " of them denied; ",
+	(void)buf_printf(out,
+			 "<section>\n<h2>Through the gateway</h2>\n<p>%" PRIu64
+			 " connections and requests were judged, %" PRIu64 " of them denied; ",
 			 report_number(gateway, "requests"), report_number(gateway, "denied"));
 	put_size(out, report_number(gateway, "bytes_out") / 1024);
 	(void)buf_str(out, " went out, ");

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The first is for what is small; who needs more than the second needs a plan's worth, and each chunk is one more to map and to give back. */
+/* The first is for what is small; who needs more than the second needs a plan's worth, and each chunk is one more to
+ * map and to give back. */
 enum { ARENA_FIRST = 2048 - 64, ARENA_SECOND = 16384 - 64, ARENA_MORE = 65536 - 64, ARENA_ALIGN = 16 };
 
 struct chunk {

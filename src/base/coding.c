@@ -24,7 +24,8 @@ void base64_put(struct sv bytes, const char *digits, char *to)
 	size_t i;
 
 	for (i = 0; i < bytes.n; i += 3, to += 4) {
-		v = (uint32_t)p[i] << 16 | (i + 1 < bytes.n ? (uint32_t)p[i + 1] << 8 : 0) | (i + 2 < bytes.n ? p[i + 2] : 0);
+		v = (uint32_t)p[i] << 16 | (i + 1 < bytes.n ? (uint32_t)p[i + 1] << 8 : 0) |
+		    (i + 2 < bytes.n ? p[i + 2] : 0);
 		to[0] = digits[v >> 18];
 		to[1] = digits[v >> 12 & 63];
 		to[2] = i + 1 < bytes.n ? digits[v >> 6 & 63] : '=';

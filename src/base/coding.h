@@ -1,7 +1,8 @@
 /*
  * coding: hexadecimal and base64, as bytes become text and digits become values.
  *
- * Nothing here fails or allocates. The caller has the room: two characters a byte for hexadecimal, BASE64_SIZE(n) for base64; no NUL is added.
+ * Nothing here fails or allocates. The caller has the room: two characters a byte for hexadecimal, BASE64_SIZE(n) for
+ * base64; no NUL is added.
  */
 #ifndef CORDON_BASE_CODING_H
 #define CORDON_BASE_CODING_H

@@ -1,6 +1,7 @@
 /*
- * memcpy() and memmove() for a cordon that is linked with musl, in place of its own: those move single bytes by an instruction of which each takes as long as ten others, and a start copies some thousand
- * short texts. Here the last bytes are moved together, over some of those before them. Without a call, and without a loop for what is short.
+ * memcpy() and memmove() for a cordon that is linked with musl, in place of its own: those move single bytes by an
+ * instruction of which each takes as long as ten others, and a start copies some thousand short texts. Here the last
+ * bytes are moved together, over some of those before them. Without a call, and without a loop for what is short.
  */
 #include <stdint.h>
 #include <string.h>

@@ -39,7 +39,8 @@ int door_get(const unsigned char in[DOOR_HEADER], struct door_header *ret)
 	struct door_header h = {
 		.kind = (enum door_kind)in[AT_KIND],
 		.family = in[AT_FAMILY],
-		.provider = (uint32_t)in[AT_PROVIDER] << 24 | (uint32_t)in[AT_PROVIDER + 1] << 16 | (uint32_t)in[AT_PROVIDER + 2] << 8 | in[AT_PROVIDER + 3],
+		.provider = (uint32_t)in[AT_PROVIDER] << 24 | (uint32_t)in[AT_PROVIDER + 1] << 16 |
+			    (uint32_t)in[AT_PROVIDER + 2] << 8 | in[AT_PROVIDER + 3],
 		.port = (uint16_t)(in[AT_PORT] << 8 | in[AT_PORT + 1]),
 	};
 

@@ -1,6 +1,6 @@
 /*
- * door: how a stream through the door begins. The door is one UNIX socket for all that a sandbox without listeners of its own wants from outside: cordon-init connects to it
- * inside, once per stream, and the relay accepts outside.
+ * door: how a stream through the door begins. The door is one UNIX socket for all that a sandbox without listeners of
+ * its own wants from outside: cordon-init connects to it inside, once per stream, and the relay accepts outside.
  *
  *	0	4	magic
  *	4	1	version
@@ -12,7 +12,8 @@
  *	14	2	0
  *	16	16	address; the first four bytes of it for family 4, the rest 0
  *
- * What follows is the stream itself. The workload can speak to the door as well as cordon-init can: a header says what is wanted, and proves nothing.
+ * What follows is the stream itself. The workload can speak to the door as well as cordon-init can: a header says what
+ * is wanted, and proves nothing.
  */
 #ifndef CORDON_BASE_DOOR_H
 #define CORDON_BASE_DOOR_H

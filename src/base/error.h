@@ -6,8 +6,8 @@
  * Functions above base/ and sys/ return 0 or -1 and fill the error they were given; an
  * error pointer is never NULL. Only main() prints. Text that is too long is cut, never overrun.
  *
- * What could move a cursor or fake a line is escaped as text_escape() does it, whoever wrote it. Untrusted text (paths, keys, bytes of a file) passes that before it gets here all the
- * same, or it could crowd out the rest.
+ * What could move a cursor or fake a line is escaped as text_escape() does it, whoever wrote it. Untrusted text (paths,
+ * keys, bytes of a file) passes that before it gets here all the same, or it could crowd out the rest.
  */
 #ifndef CORDON_BASE_ERROR_H
 #define CORDON_BASE_ERROR_H

@@ -1,8 +1,8 @@
 /*
  * field_name: is the name of a header field, in lower case, the one that is looked for?
  *
- * All signs in names are one: behind CGI-like interfaces "x-a", "x_a" and (lighttpd) "x.a" or "x~a" are the same variable.
- * Whoever looks for a name asks here, so that none is missed in another spelling.
+ * All signs in names are one: behind CGI-like interfaces "x-a", "x_a" and (lighttpd) "x.a" or "x~a" are the same
+ * variable. Whoever looks for a name asks here, so that none is missed in another spelling.
  */
 #ifndef CORDON_BASE_FIELD_NAME_H
 #define CORDON_BASE_FIELD_NAME_H

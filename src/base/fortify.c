@@ -1,5 +1,6 @@
 /*
- * What libyaml and jansson were compiled to call where glibc checks sizes, for a cordon that is linked with musl, which has no such functions. The sizes are checked here.
+ * What libyaml and jansson were compiled to call where glibc checks sizes, for a cordon that is linked with musl, which
+ * has no such functions. The sizes are checked here.
  */
 #include <stdarg.h>
 #include <stdint.h>

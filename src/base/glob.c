@@ -202,7 +202,8 @@ struct sv glob_at(const struct glob *g, unsigned i)
 
 struct sv glob_between(const struct glob *g, unsigned from, unsigned last)
 {
-	return sv_n(g->text + g->parts[from].start, (size_t)g->parts[last].start + g->parts[last].len - g->parts[from].start);
+	return sv_n(g->text + g->parts[from].start,
+		    (size_t)g->parts[last].start + g->parts[last].len - g->parts[from].start);
 }
 
 /* From its beginning to the end of a component. */

@@ -1,9 +1,10 @@
 /*
- * json: writing JSON, compact, into a buf. (Reading is json_scan.h's job where it comes from strangers, else jansson's.)
+ * json: writing JSON, compact, into a buf. (Reading is json_scan.h's job where it comes from strangers, else
+ * jansson's.)
  *
- * The writer keeps the commas right; nesting deeper than 32 is a programming error and marks the buffer failed. Strings may hold any
- * bytes: what is not UTF-8 becomes U+FFFD; controls, and what a terminal would take for an order (text_steers()), are
- * escaped. key() is followed by exactly one value or container.
+ * The writer keeps the commas right; nesting deeper than 32 is a programming error and marks the buffer failed. Strings
+ * may hold any bytes: what is not UTF-8 becomes U+FFFD; controls, and what a terminal would take for an order
+ * (text_steers()), are escaped. key() is followed by exactly one value or container.
  */
 #ifndef CORDON_BASE_JSON_H
 #define CORDON_BASE_JSON_H

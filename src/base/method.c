@@ -6,9 +6,10 @@ enum { METHOD_MAX = 32 };
 
 /* Those of llhttp, which gives the second opinion on every head of HTTP/1.1; the most usual first. */
 static const char *const known[] = {
-	"GET",	    "POST",  "HEAD",	   "PUT",	 "DELETE", "OPTIONS",  "PATCH",	  "CONNECT", "TRACE",	"COPY",	    "LOCK",   "MKCOL",
-	"MOVE",	    "PROPFIND", "PROPPATCH", "SEARCH",	 "UNLOCK", "BIND",     "REBIND",  "UNBIND",  "ACL",	"REPORT",   "MKACTIVITY", "CHECKOUT",
-	"MERGE",    "M-SEARCH", "NOTIFY",    "SUBSCRIBE", "UNSUBSCRIBE", "PURGE", "MKCALENDAR", "LINK", "UNLINK", "SOURCE",
+	"GET",       "POST",        "HEAD",  "PUT",        "DELETE",     "OPTIONS",   "PATCH",  "CONNECT",  "TRACE",
+	"COPY",      "LOCK",        "MKCOL", "MOVE",       "PROPFIND",   "PROPPATCH", "SEARCH", "UNLOCK",   "BIND",
+	"REBIND",    "UNBIND",      "ACL",   "REPORT",     "MKACTIVITY", "CHECKOUT",  "MERGE",  "M-SEARCH", "NOTIFY",
+	"SUBSCRIBE", "UNSUBSCRIBE", "PURGE", "MKCALENDAR", "LINK",       "UNLINK",    "SOURCE",
 };
 
 bool method_is_sound(struct sv method)

@@ -9,8 +9,8 @@
 #include "base/sv.h"
 
 /*
- * At most 32 capitals, digits and hyphens, a capital first: what a policy can name, and what readers let in. Others may be taken by a server for one of these (get), and a long one would push the host
- * out of a log line.
+ * At most 32 capitals, digits and hyphens, a capital first: what a policy can name, and what readers let in. Others may
+ * be taken by a server for one of these (get), and a long one would push the host out of a log line.
  */
 bool method_is_sound(struct sv method);
 

@@ -1,7 +1,9 @@
 /*
- * name_set: a small set of names, to ask quickly whether one is in it. Borrows their bytes, allocates nothing, takes none away.
+ * name_set: a small set of names, to ask quickly whether one is in it. Borrows their bytes, allocates nothing, takes
+ * none away.
  *
- * It holds at most NAME_SET_MAX. One that was given more is full, and says yes to everything: right for who asks in order to leave out work.
+ * It holds at most NAME_SET_MAX. One that was given more is full, and says yes to everything: right for who asks in
+ * order to leave out work.
  */
 #ifndef CORDON_BASE_NAME_SET_H
 #define CORDON_BASE_NAME_SET_H

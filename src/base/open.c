@@ -1,5 +1,6 @@
 /*
- * open() for a cordon that is linked with musl, in place of its own: that sets close-on-exec with a second call behind each open(), for kernels before 2.6.23, and a start opens some seventy files.
+ * open() for a cordon that is linked with musl, in place of its own: that sets close-on-exec with a second call behind
+ * each open(), for kernels before 2.6.23, and a start opens some seventy files.
  */
 #include <fcntl.h>
 #include <stdarg.h>

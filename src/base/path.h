@@ -1,5 +1,6 @@
 /*
- * path: where one path lies in respect to another, by their text alone. Both are absolute and canonical, or relative to the same folder; a folder may end in a slash, as "/" does.
+ * path: where one path lies in respect to another, by their text alone. Both are absolute and canonical, or relative to
+ * the same folder; a folder may end in a slash, as "/" does.
  */
 #ifndef CORDON_BASE_PATH_H
 #define CORDON_BASE_PATH_H
@@ -8,7 +9,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* What follows the folder in the path: "" or "/" for the folder itself, else "/name...". NULL: it does not lie there. */
+/* What follows the folder in the path: "" or "/" for the folder itself, else "/name...". NULL: it does not lie there.
+ */
 static inline const char *path_rest(const char *path, const char *folder)
 {
 	size_t n = strlen(folder);

@@ -25,7 +25,8 @@ struct place {
  * is no last part. */
 int place_folder(const char *path, const char **ret_name);
 
-/* Proves that a file can be made there. A file of that name is replaced in the end; a folder is refused: -EISDIR. 0 or -errno. */
+/* Proves that a file can be made there. A file of that name is replaced in the end; a folder is refused: -EISDIR. 0 or
+ * -errno. */
 int place_open(const char *path, struct place *ret);
 void place_done(struct place *p);
 

@@ -1,7 +1,8 @@
 /*
  * real_path: realpath() that has one name for each place.
  *
- * POSIX leaves to a system what a path means that begins with two slashes, and so some libraries keep both. On Linux it is where one slash leads, and whatever compares paths would take it for another place.
+ * POSIX leaves to a system what a path means that begins with two slashes, and so some libraries keep both. On Linux it
+ * is where one slash leads, and whatever compares paths would take it for another place.
  */
 #ifndef CORDON_BASE_REAL_PATH_H
 #define CORDON_BASE_REAL_PATH_H

@@ -1,9 +1,10 @@
 /*
  * secret: bytes that must not be seen.
  *
- * A secret lives alone in memory of its own: locked where the limit allows it (else it may be swapped out), never in a core dump, read as
- * zeros in a forked child, read-only once it is made, wiped when it is freed. There is no accessor: plaintext
- * leaves only through secret_use(), so that one grep finds every use (its pages: base/secret_memory.h). Nothing here prints, and no error holds a byte of it.
+ * A secret lives alone in memory of its own: locked where the limit allows it (else it may be swapped out), never in a
+ * core dump, read as zeros in a forked child, read-only once it is made, wiped when it is freed. There is no accessor:
+ * plaintext leaves only through secret_use(), so that one grep finds every use (its pages: base/secret_memory.h).
+ * Nothing here prints, and no error holds a byte of it.
  *
  * At most SECRET_MAX bytes, at least one. secret_new() copies: wiping the source is the caller's (secret_wipe()).
  */
@@ -25,8 +26,8 @@ int secret_new(struct sv bytes, struct secret **ret);
 void secret_free(struct secret *s); /* NULL is fine */
 
 /*
- * Calls fn with the plaintext and returns what it returns. The view ends with the call; whatever fn copies is fn's to wipe. In a forked child: -ENODATA,
- * and fn is not called.
+ * Calls fn with the plaintext and returns what it returns. The view ends with the call; whatever fn copies is fn's to
+ * wipe. In a forked child: -ENODATA, and fn is not called.
  */
 int secret_use(const struct secret *s, int (*fn)(struct sv plain, void *arg), void *arg);
 

@@ -41,7 +41,8 @@ void secret_memory_free(void *p, size_t n)
 {
 	if (!p)
 		return;
-	/* Where the pages cannot be made writable they cannot be wiped; the kernel clears them before anybody gets them. */
+	/* Where the pages cannot be made writable they cannot be wiped; the kernel clears them before anybody gets
+	 * them. */
 	if (mprotect(p, whole_pages(n), PROT_READ | PROT_WRITE) == 0)
 		explicit_bzero(p, n);
 	(void)munmap(p, whole_pages(n));

@@ -1,8 +1,9 @@
 /*
- * secret_memory: pages for bytes that must not be seen: locked where the limit allows it (else they may be swapped out), never in a core dump, read as zeros in a
- * forked child, wiped when they are freed.
+ * secret_memory: pages for bytes that must not be seen: locked where the limit allows it (else they may be swapped
+ * out), never in a core dump, read as zeros in a forked child, wiped when they are freed.
  *
- * Apart from base/secret.h, so that a program that only searches for what must not leave it (search automata, held-back bytes) has no code that holds or opens a secret.
+ * Apart from base/secret.h, so that a program that only searches for what must not leave it (search automata, held-back
+ * bytes) has no code that holds or opens a secret.
  */
 #ifndef CORDON_BASE_SECRET_MEMORY_H
 #define CORDON_BASE_SECRET_MEMORY_H

@@ -25,8 +25,8 @@ static inline uint32_t ror(uint32_t x, unsigned n)
 
 #ifdef __x86_64__
 /*
- * The same with the processor's own instructions, about seven times as fast. They keep the eight words as (A B E F) and (C D G H) and do two rounds at a time; four
- * words of the message schedule follow from the sixteen before them.
+ * The same with the processor's own instructions, about seven times as fast. They keep the eight words as (A B E F) and
+ * (C D G H) and do two rounds at a time; four words of the message schedule follow from the sixteen before them.
  */
 __attribute__((target("sha,sse4.1"))) static void compress_fast(uint32_t h[8], const unsigned char *p)
 {
@@ -58,7 +58,8 @@ __attribute__((target("sha,sse4.1"))) static void compress_fast(uint32_t h[8], c
 	_mm_storeu_si128((__m128i *)(void *)(h + 4), _mm_alignr_epi8(high, low, 8));
 }
 
-/* A fact that does not change, asked for once: on a virtual machine each question is a trip to the host. Processors with SHA have SSE 4.1. */
+/* A fact that does not change, asked for once: on a virtual machine each question is a trip to the host. Processors
+ * with SHA have SSE 4.1. */
 static bool has_fast(void)
 {
 	static atomic_int known;

@@ -1,9 +1,11 @@
 /*
  * Where a cordon that is linked with musl begins, in place of musl's _start, to which it goes on.
  *
- * A program that may lie anywhere has to be told its place in memory: each pointer of its tables is one to be moved, and there are eight thousand. musl moves them one by one from a list of 190 KB, and the kernel gives it each page
- * that it writes to by an interrupt of its own: a third of what a start takes until main(). Here the pages come in one call, and the list is one of bits (DT_RELR), two KB. Where the linker cannot make such a list
- * there is none, and musl finds its own.
+ * A program that may lie anywhere has to be told its place in memory: each pointer of its tables is one to be moved,
+ * and there are eight thousand. musl moves them one by one from a list of 190 KB, and the kernel gives it each page
+ * that it writes to by an interrupt of its own: a third of what a start takes until main(). Here the pages come in one
+ * call, and the list is one of bits (DT_RELR), two KB. Where the linker cannot make such a list there is none, and musl
+ * finds its own.
  *
  * Nothing runs before this: no table, no thread's memory, no protected stack.
  */
@@ -26,7 +28,10 @@ static inline void have_pages(void)
 	uintptr_t from = (uintptr_t)__init_array_start & ~(uintptr_t)(PAGE - 1);
 	long r = SYS_madvise;
 
-	__asm__ volatile("syscall" : "+a"(r) : "D"(from), "S"((uintptr_t)_DYNAMIC - from), "d"((long)POPULATE_WRITE) : "rcx", "r11", "memory");
+	__asm__ volatile("syscall"
+			 : "+a"(r)
+			 : "D"(from), "S"((uintptr_t)_DYNAMIC - from), "d"((long)POPULATE_WRITE)
+			 : "rcx", "r11", "memory");
 }
 
 /* An even entry is the place of a pointer, an odd one has a bit for each of the next 63. */

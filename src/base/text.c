@@ -37,13 +37,15 @@ size_t text_utf8(struct sv s)
 	return n;
 }
 
-/* What shows nothing, or moves what stands around it: C1 controls, soft hyphen, zero-width, joining and bidirectional characters, fillers, line and paragraph separators, variation selectors, BOM, tags. */
+/* What shows nothing, or moves what stands around it: C1 controls, soft hyphen, zero-width, joining and bidirectional
+ * characters, fillers, line and paragraph separators, variation selectors, BOM, tags. */
 static const struct {
 	uint32_t first, last;
 } deceptive[] = {
-	{0x80, 0x9f},	    {0xad, 0xad},	{0x34f, 0x34f},	    {0x61c, 0x61c},	{0x115f, 0x1160},   {0x17b4, 0x17b5},
-	{0x180b, 0x180f},   {0x200b, 0x200f},	{0x2028, 0x202e},   {0x2060, 0x206f},	{0x3164, 0x3164},   {0xfe00, 0xfe0f},
-	{0xfeff, 0xfeff},   {0xffa0, 0xffa0},	{0xfff0, 0xfffb},   {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+	{0x80, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},     {0x61c, 0x61c},   {0x115f, 0x1160},
+	{0x17b4, 0x17b5},   {0x180b, 0x180f},   {0x200b, 0x200f},   {0x2028, 0x202e}, {0x2060, 0x206f},
+	{0x3164, 0x3164},   {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0}, {0xfff0, 0xfffb},
+	{0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
 };
 
 /* Of these, what a terminal obeys, or shows another text by: C1 controls, line ends, marks of direction. */
@@ -177,7 +179,8 @@ const char *text_nearest(struct sv word, const char *const *candidates)
 size_t text_space(struct sv s)
 {
 	/* beyond ASCII: U+0085, U+00A0, U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F, U+3000 */
-	static const char *const wide[] = {"\xc2\x85", "\xc2\xa0", "\xe1\x9a\x80", "\xe2\x80\xa8", "\xe2\x80\xa9", "\xe2\x80\xaf", "\xe2\x81\x9f", "\xe3\x80\x80"};
+	static const char *const wide[] = {"\xc2\x85",     "\xc2\xa0",     "\xe1\x9a\x80", "\xe2\x80\xa8",
+					   "\xe2\x80\xa9", "\xe2\x80\xaf", "\xe2\x81\x9f", "\xe3\x80\x80"};
 	size_t i;
 
 	if (!s.n)
@@ -187,7 +190,9 @@ size_t text_space(struct sv s)
 	for (i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
 		if (sv_starts(s, wide[i]))
 			return strlen(wide[i]);
-	return sv_starts(s, "\xe2\x80") && s.n > 2 && (unsigned char)s.p[2] >= 0x80 && (unsigned char)s.p[2] <= 0x8a ? 3 : 0;
+	return sv_starts(s, "\xe2\x80") && s.n > 2 && (unsigned char)s.p[2] >= 0x80 && (unsigned char)s.p[2] <= 0x8a
+		       ? 3
+		       : 0;
 }
 
 struct sv text_trim_left(struct sv s)

@@ -30,7 +30,8 @@ int backend_place(enum runtime r, char **ret, struct error *err)
 		return where_is_docker(environ, ret, err);
 	program = oci_program(backend_of(r));
 	if (!program)
-		return error_set(err, ERROR_MISSING, "%s is not installed", r == RUNTIME_GVISOR ? "runsc" : runtime_names[r]);
+		return error_set(err, ERROR_MISSING, "%s is not installed",
+				 r == RUNTIME_GVISOR ? "runsc" : runtime_names[r]);
 	*ret = strdup(program);
 	return *ret ? 0 : error_set(err, ERROR_SYSTEM, "out of memory");
 }

@@ -8,7 +8,8 @@
 #include "policy/policy_codec.h"
 
 /* The list, and behind it what the plan keeps from being written, or from being seen. -1: out of memory. */
-static int with_own(const struct pol_list *list, const struct plan *plan, bool hidden, struct arena *arena, struct pol_list *ret)
+static int with_own(const struct pol_list *list, const struct plan *plan, bool hidden, struct arena *arena,
+		    struct pol_list *ret)
 {
 	size_t i, n = list->n;
 
@@ -27,10 +28,12 @@ static int with_own(const struct pol_list *list, const struct plan *plan, bool h
 	return 0;
 }
 
-static int own_files(const struct policy *policy, const struct plan *plan, struct arena *arena, struct policy *ret, struct error *err)
+static int own_files(const struct policy *policy, const struct plan *plan, struct arena *arena, struct policy *ret,
+		     struct error *err)
 {
 	*ret = *policy;
-	if (!arena || with_own(&policy->fs.deny, plan, true, arena, &ret->fs.deny) < 0 || with_own(&policy->fs.protect, plan, false, arena, &ret->fs.protect) < 0)
+	if (!arena || with_own(&policy->fs.deny, plan, true, arena, &ret->fs.deny) < 0 ||
+	    with_own(&policy->fs.protect, plan, false, arena, &ret->fs.protect) < 0)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	return 0;
 }
@@ -47,7 +50,8 @@ static int compile(const struct pol_list *list, struct glob **ret, size_t *ret_n
 	for (i = 0; *ret && i < list->n; i++) {
 		r = glob_init(&(*ret)[i], sv_of(list->v[i].s));
 		if (r < 0 && r != -ENOMEM)
-			return error_set(err, ERROR_INPUT, "%s: not a path pattern; nothing can be judged by it", text_show(&shown, sv_of(list->v[i].s)));
+			return error_set(err, ERROR_INPUT, "%s: not a path pattern; nothing can be judged by it",
+					 text_show(&shown, sv_of(list->v[i].s)));
 		if (r < 0)
 			break;
 		*ret_n = i + 1;
@@ -62,7 +66,8 @@ static void free_globs(struct glob *v, size_t n)
 	free(v);
 }
 
-int changes_patterns_init(struct changes_patterns *p, const struct policy *policy, const struct plan *plan, struct error *err)
+int changes_patterns_init(struct changes_patterns *p, const struct policy *policy, const struct plan *plan,
+			  struct error *err)
 {
 	struct arena *arena = arena_new();
 	struct policy all;

@@ -16,8 +16,10 @@ struct changes_patterns {
 	size_t n_deny, n_protect, n_read;
 };
 
-/* plan: of the run that the names come from, whose own files are protected too; NULL where the policy was encoded by changes_policy_encode(). All of its patterns, or a failure; done in either case. */
-int changes_patterns_init(struct changes_patterns *p, const struct policy *policy, const struct plan *plan, struct error *err);
+/* plan: of the run that the names come from, whose own files are protected too; NULL where the policy was encoded by
+ * changes_policy_encode(). All of its patterns, or a failure; done in either case. */
+int changes_patterns_init(struct changes_patterns *p, const struct policy *policy, const struct plan *plan,
+			  struct error *err);
 void changes_patterns_done(struct changes_patterns *p);
 
 /* The patterns stay p's. */

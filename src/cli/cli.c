@@ -14,7 +14,13 @@
 #include "cli/cli_help.h"
 #include "sys/pen.h"
 
-enum { GUESS_MAX = 64, EXIT_OWN = 125, EXIT_NOT_EXEC = 126, EXIT_NOT_FOUND = 127, NOTE_MS = 5000 /* for somebody to take a byte of it: who runs a sandbox must not stand still */ };
+enum {
+	GUESS_MAX = 64,
+	EXIT_OWN = 125,
+	EXIT_NOT_EXEC = 126,
+	EXIT_NOT_FOUND = 127,
+	NOTE_MS = 5000 /* for somebody to take a byte of it: who runs a sandbox must not stand still */
+};
 
 /* What parsing walks over. */
 struct walk {
@@ -69,8 +75,8 @@ int call_choice(const char *option, const char *value, const char *const *choice
 	}
 	(void)text_show(&shown, sv_of(value));
 	if (near)
-		return error_set(err, ERROR_USAGE, "%s: \"%.80s\" is none of %s; did you mean \"%s\"?", option, shown.s, all.p,
-				 near);
+		return error_set(err, ERROR_USAGE, "%s: \"%.80s\" is none of %s; did you mean \"%s\"?", option, shown.s,
+				 all.p, near);
 	return error_set(err, ERROR_USAGE, "%s: \"%.80s\" is none of %s", option, shown.s, all.p);
 }
 
@@ -163,7 +169,8 @@ int verb_unknown(const struct verb *table, int n, char *const *words, struct err
 	if (n == 0)
 		return error_set(err, ERROR_USAGE, "no command given; see cordon --help");
 	if (words[0][0] == '-')
-		return error_set(err, ERROR_USAGE, "unknown option \"%s\"; options stand behind their command: see cordon --help",
+		return error_set(err, ERROR_USAGE,
+				 "unknown option \"%s\"; options stand behind their command: see cordon --help",
 				 text_show(&shown, sv_of(words[0])));
 	if (verb_is_group(table, words[0]))
 		return no_such_group_verb(table, words[0], n > 1 ? words[1] : NULL, err);
@@ -207,8 +214,8 @@ static int no_such_option(const struct walk *w, struct sv shown_name, struct sv 
 	guess = name.n ? text_nearest(name, names) : NULL;
 	(void)text_show(&shown, shown_name);
 	if (guess)
-		return error_set(w->err, ERROR_USAGE, "%s: unknown option %s; did you mean --%s?", w->verb->name, shown.s,
-				 guess);
+		return error_set(w->err, ERROR_USAGE, "%s: unknown option %s; did you mean --%s?", w->verb->name,
+				 shown.s, guess);
 	return error_set(w->err, ERROR_USAGE, "%s: unknown option %s; see cordon %s --help", w->verb->name, shown.s,
 			 w->verb->name);
 }
@@ -232,7 +239,8 @@ static int add_option(struct walk *w, const struct option *o, const char *value)
 	}
 	/* mostly a variable of a script that is not set */
 	if (o->value && !*value)
-		return error_set(w->err, ERROR_USAGE, "%s: the value of --%s is empty; give a value (%s)", w->verb->name, o->name, o->value);
+		return error_set(w->err, ERROR_USAGE, "%s: the value of --%s is empty; give a value (%s)",
+				 w->verb->name, o->name, o->value);
 	for (i = 0; i < w->call->n_values && !(o->flags & OPTION_MANY) && o->value; i++)
 		if (w->values[i].option == o)
 			return error_set(w->err, ERROR_USAGE, "%s: --%s is given twice", w->verb->name, o->name);
@@ -365,16 +373,19 @@ static bool wants_color(void)
 	return !(no_color && *no_color) && term && strcmp(term, "dumb") != 0 && isatty(STDOUT_FILENO);
 }
 
-/* Who reads the other end of it went away, and we were not started with SIGPIPE ignored: somebody who does that wants to be told. */
+/* Who reads the other end of it went away, and we were not started with SIGPIPE ignored: somebody who does that wants
+ * to be told. */
 static bool is_unread(FILE *out)
 {
 	struct pollfd p = {.fd = fileno(out)};
 	struct sigaction sa;
 
-	return poll(&p, 1, 0) == 1 && (p.revents & POLLERR) && sigaction(SIGPIPE, NULL, &sa) == 0 && sa.sa_handler != SIG_IGN;
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLERR) && sigaction(SIGPIPE, NULL, &sa) == 0 &&
+	       sa.sa_handler != SIG_IGN;
 }
 
-/* stdio remembers that a write failed, but not always why. `quiet`: nothing else went wrong, so nobody needs to be told that `| head` has seen enough. */
+/* stdio remembers that a write failed, but not always why. `quiet`: nothing else went wrong, so nobody needs to be told
+ * that `| head` has seen enough. */
 static int finish_output(FILE *out, bool quiet, struct error *err)
 {
 	bool failed = ferror(out) != 0;

@@ -1,14 +1,16 @@
 /*
  * cli: one table of verbs and options drives parsing, --help, the man pages and shell completion.
  *
- * A verb is a row of the table in verbs.c, with its function in verb_NAME.c. Nested verbs are rows with a space in the name ("policy check"). The function gets the
- * parsed call and returns an exit status (0..255), or -1 with err set; main() then prints "cordon: " and the text to stderr and
- * exits 125 (126 for ERROR_NOT_EXEC, 127 for ERROR_NOT_FOUND). A verb prints its result to call->out (stdout), never a message; notes for
- * the person go through call_note(), which writes "cordon: ..." to stderr.
+ * A verb is a row of the table in verbs.c, with its function in verb_NAME.c. Nested verbs are rows with a space in the
+ * name ("policy check"). The function gets the parsed call and returns an exit status (0..255), or -1 with err set;
+ * main() then prints "cordon: " and the text to stderr and exits 125 (126 for ERROR_NOT_EXEC, 127 for ERROR_NOT_FOUND).
+ * A verb prints its result to call->out (stdout), never a message; notes for the person go through call_note(), which
+ * writes "cordon: ..." to stderr.
  *
- * Grammar: options stand before, between or behind positional arguments, as --name VALUE, --name=VALUE, -n VALUE or -nVALUE; "--" ends them. An option
- * without OPTION_MANY may be given once, and a value is never empty. For a verb with `dashdash`, CMD starts behind "--" or with the first word after max_args positional
- * arguments, whichever comes first, and its words are never looked at. --help and -h belong to every verb.
+ * Grammar: options stand before, between or behind positional arguments, as --name VALUE, --name=VALUE, -n VALUE or
+ * -nVALUE; "--" ends them. An option without OPTION_MANY may be given once, and a value is never empty. For a verb with
+ * `dashdash`, CMD starts behind "--" or with the first word after max_args positional arguments, whichever comes first,
+ * and its words are never looked at. --help and -h belong to every verb.
  *
  * Limits: none of its own beyond the kernel's argv. A call borrows argv; call_done() frees what parsing allocated.
  */
@@ -29,7 +31,8 @@ struct option {
 	const char *name;  /* without the dashes */
 	char letter;	   /* short form, or 0 */
 	const char *value; /* what the value is called in help ("FILE"), or NULL for a flag */
-	const char *complete; /* how a shell completes it: "file", "dir", "profile", "runtime", "category", "run", "running", "result", "a|b|c" (these words), or NULL */
+	const char *complete; /* how a shell completes it: "file", "dir", "profile", "runtime", "category", "run",
+				 "running", "result", "a|b|c" (these words), or NULL */
 	const char *help;  /* one line */
 	unsigned flags;
 };
@@ -73,7 +76,8 @@ struct option_value {
 bool call_has(const struct call *call, const char *option);
 /* The last value given, or NULL. */
 const char *call_value(const struct call *call, const char *option);
-/* The next value of a repeated option; *at starts as 0. NULL at the end. option NULL: any option, in the order of the command line. */
+/* The next value of a repeated option; *at starts as 0. NULL at the end. option NULL: any option, in the order of the
+ * command line. */
 const struct option_value *call_next(const struct call *call, const char *option, size_t *at);
 
 /* The place of a value among the choices (NULL-terminated), or -1 with all of them in err. */
@@ -87,8 +91,8 @@ int call_parse(const struct verb *table, int argc, char **argv, struct call *ret
 void call_done(struct call *call);
 
 /*
- * All of the program below main(): parse, run the verb, flush its output. Returns an exit status, or -1 with err set; output that cannot be written is such an
- * error, whatever the verb said.
+ * All of the program below main(): parse, run the verb, flush its output. Returns an exit status, or -1 with err set;
+ * output that cannot be written is such an error, whatever the verb said.
  */
 int cli_main(const struct verb *table, int argc, char **argv, struct error *err);
 int cli_exit_status(const struct error *err); /* 125, 126 or 127 */

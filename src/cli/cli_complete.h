@@ -1,9 +1,10 @@
 /*
  * cli_complete: shell completion scripts, written from the table.
  *
- * What an option or an argument completes to is its `complete`: a kind ("file", "dir", "command", "run" (any run), "running" (those that are on), "result" (of a task), "verb"; "profile", "runtime" and "category" have fixed
- * words), or the words themselves with "|" between them. The scripts know everything but ids and the operator's own profiles, which they
- * look up when a key is pressed. Words and help texts come from our own tables, never from input.
+ * What an option or an argument completes to is its `complete`: a kind ("file", "dir", "command", "run" (any run),
+ * "running" (those that are on), "result" (of a task), "verb"; "profile", "runtime" and "category" have fixed words),
+ * or the words themselves with "|" between them. The scripts know everything but ids and the operator's own profiles,
+ * which they look up when a key is pressed. Words and help texts come from our own tables, never from input.
  */
 #ifndef CORDON_CLI_COMPLETE_H
 #define CORDON_CLI_COMPLETE_H
@@ -26,7 +27,8 @@ void complete_fish(const struct verb *table, FILE *out);
 /* Prints s for single quotes, '\'' for a quote; characters in `special` get a backslash. */
 void complete_quote(FILE *out, const char *s, const char *special);
 
-/* Walks the first words of the table that have further ones ("policy"): the next after *at (starts as NULL), or NULL. len gets its length. */
+/* Walks the first words of the table that have further ones ("policy"): the next after *at (starts as NULL), or NULL.
+ * len gets its length. */
 const struct verb *complete_next_group(const struct verb *table, const struct verb *at, int *len);
 
 #endif

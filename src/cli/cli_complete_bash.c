@@ -22,7 +22,8 @@ static const char engine[] =
 	"\trun) _cordon_reply compgen -W \"$(cordon ps --quiet --all 2>/dev/null)\" ;;\n"
 	"\tresult) _cordon_reply compgen -W \"$(cordon task ls --quiet 2>/dev/null)\" ;;\n"
 	"\tup) _cordon_reply compgen -W \"$(cordon task down 2>/dev/null)\" ;;\n"
-	"\tprofile) _cordon_reply compgen -W \"$words $(cd \"$own\" 2>/dev/null && printf '%s\\n' *.yaml | sed 's/\\.yaml$//;/^\\*$/d')\" ;;\n"
+	"\tprofile) _cordon_reply compgen -W \"$words $(cd \"$own\" 2>/dev/null && printf '%s\\n' *.yaml | sed "
+	"'s/\\.yaml$//;/^\\*$/d')\" ;;\n"
 	"\t?*) _cordon_reply compgen -W \"$words\" ;;\n"
 	"\tesac\n"
 	"}\n"
@@ -40,7 +41,8 @@ static const char engine[] =
 	"\n"
 	"_cordon()\n"
 	"{\n"
-	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]} i=2 n=0 kind= word options kinds args max dashdash verbs\n"
+	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]} i=2 n=0 kind= word options kinds args max "
+	"dashdash verbs\n"
 	"\tCOMPREPLY=()\n"
 	"\t[ \"$cur\" = = ] && cur=\n"
 	"\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
@@ -141,8 +143,9 @@ static void write_words(FILE *out)
 	(void)fputs("_cordon_words()\n{\n\tcase $1 in\n", out);
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		(void)fprintf(out, "\t%s) words='%s' ;;\n", kinds[i], complete_words(kinds[i], words));
-	(void)fputs("\tverb) _cordon_group ''; words=$verbs ;;\n\t*'|'*) words=${1//|/ } ;;\n\t*) words= ;;\n\tesac\n}\n\n",
-		    out);
+	(void)fputs(
+		"\tverb) _cordon_group ''; words=$verbs ;;\n\t*'|'*) words=${1//|/ } ;;\n\t*) words= ;;\n\tesac\n}\n\n",
+		out);
 }
 
 void complete_bash(const struct verb *table, FILE *out)

@@ -93,8 +93,9 @@ static void write_row(const struct verb *v, FILE *out)
 			write_option(v, o, out);
 	write_option(v, &help_option, out);
 	if (v->dashdash)
-		(void)fprintf(out, "complete -c cordon -n '__cordon_in %s' -a '(__fish_complete_subcommand --fcs-skip=%d)'\n",
-			      v->name, 2 + v->max_args);
+		(void)fprintf(
+			out, "complete -c cordon -n '__cordon_in %s' -a '(__fish_complete_subcommand --fcs-skip=%d)'\n",
+			v->name, 2 + v->max_args);
 	if (v->complete && strcmp(v->complete, "command") != 0) {
 		(void)fprintf(out, "complete -c cordon -n '__cordon_in %s'", v->name);
 		write_kind(v->complete, out);
@@ -110,7 +111,8 @@ void complete_fish(const struct verb *table, FILE *out)
 	(void)fputs("# fish completion for cordon. Made by: cordon completion fish\n\n", out);
 	(void)fputs(engine, out);
 	for (v = complete_next_group(table, NULL, &len); v; v = complete_next_group(table, v, &len))
-		(void)fprintf(out, "complete -c cordon -n '__cordon_at' -a %.*s -d 'Commands on one subject.'\n", len, v->name);
+		(void)fprintf(out, "complete -c cordon -n '__cordon_at' -a %.*s -d 'Commands on one subject.'\n", len,
+			      v->name);
 	for (v = table; v->name; v++)
 		if (!v->hidden)
 			write_row(v, out);

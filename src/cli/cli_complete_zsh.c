@@ -87,7 +87,8 @@ static void write_row(const struct verb *v, FILE *out)
 	if (v->dashdash) {
 		if (v->max_args > 0)
 			(void)fprintf(out, " \\\n\t\t\t'1:argument:%s'", action_of(v->complete, words));
-		(void)fprintf(out, " \\\n\t\t\t'(-)%d:command:_command_names -e' '*::arguments:_normal'", v->max_args + 1);
+		(void)fprintf(out, " \\\n\t\t\t'(-)%d:command:_command_names -e' '*::arguments:_normal'",
+			      v->max_args + 1);
 	} else if (v->max_args != 0) {
 		(void)fprintf(out, " \\\n\t\t\t'*:argument:%s'", action_of(v->complete, words));
 	}
@@ -98,12 +99,16 @@ static void write_helpers(const struct verb *table, FILE *out)
 {
 	char words[COMPLETE_WORDS_MAX];
 
-	(void)fputs("_cordon_ids()\n{\n\tlocal -a ids\n\tids=(${(f)\"$(cordon $@ --quiet 2>/dev/null)\"})\n\tcompadd -a ids\n}\n\n",
+	(void)fputs("_cordon_ids()\n{\n\tlocal -a ids\n\tids=(${(f)\"$(cordon $@ --quiet 2>/dev/null)\"})\n\tcompadd "
+		    "-a ids\n}\n\n",
 		    out);
 	/* without a name, `task down` lists */
-	(void)fputs("_cordon_up()\n{\n\tlocal -a names\n\tnames=(${(f)\"$(cordon task down 2>/dev/null)\"})\n\tcompadd -a names\n}\n\n", out);
+	(void)fputs("_cordon_up()\n{\n\tlocal -a names\n\tnames=(${(f)\"$(cordon task down 2>/dev/null)\"})\n\tcompadd "
+		    "-a names\n}\n\n",
+		    out);
 	(void)fprintf(out,
-		      "_cordon_profiles()\n{\n\tlocal -a own\n\town=(${XDG_CONFIG_HOME:-$HOME/.config}/cordon/profiles/*.yaml(N:t:r))\n"
+		      "_cordon_profiles()\n{\n\tlocal -a "
+		      "own\n\town=(${XDG_CONFIG_HOME:-$HOME/.config}/cordon/profiles/*.yaml(N:t:r))\n"
 		      "\tcompadd %s $own\n}\n\n",
 		      complete_words("profile", words));
 	(void)fputs("_cordon_verbs()\n{\n\tlocal -a list\n\tlist=(\n", out);
@@ -124,14 +129,16 @@ void complete_zsh(const struct verb *table, FILE *out)
 	for (v = complete_next_group(table, NULL, &len); v; v = complete_next_group(table, v, &len)) {
 		(void)fprintf(out, "\t(%.*s)\n\t\tlist=(\n", len, v->name);
 		write_list(table, v->name, len, out);
-		(void)fputs("\t\t)\n\t\tif (( CURRENT == 3 )); then\n\t\t\t_describe command list\n\t\t\treturn\n\t\tfi\n"
-			    "\t\tverb=\"$verb $words[3]\"\n\t\tshift words\n\t\t(( CURRENT-- )) ;;\n",
-			    out);
+		(void)fputs(
+			"\t\t)\n\t\tif (( CURRENT == 3 )); then\n\t\t\t_describe command list\n\t\t\treturn\n\t\tfi\n"
+			"\t\tverb=\"$verb $words[3]\"\n\t\tshift words\n\t\t(( CURRENT-- )) ;;\n",
+			out);
 	}
 	(void)fputs("\tesac\n\tshift words\n\t(( CURRENT-- ))\n\tcase $verb in\n", out);
 	for (v = table; v->name; v++)
 		if (!v->hidden)
 			write_row(v, out);
-	(void)fputs("\tesac\n}\n\nif [[ $funcstack[1] = _cordon ]]; then\n\t_cordon \"$@\"\nelse\n\tcompdef _cordon cordon\nfi\n",
+	(void)fputs("\tesac\n}\n\nif [[ $funcstack[1] = _cordon ]]; then\n\t_cordon \"$@\"\nelse\n\tcompdef _cordon "
+		    "cordon\nfi\n",
 		    out);
 }

@@ -121,8 +121,9 @@ static void help_group(const struct verb *table, const char *group, FILE *out)
 
 void help_usage(const struct verb *v, char *out, size_t size)
 {
-	(void)snprintf(out, size, "usage: cordon %s%s%s%s", v->name, v->options && v->options->name ? " [OPTION...]" : "",
-		       v->args && *v->args ? " " : "", v->args ? v->args : "");
+	(void)snprintf(out, size, "usage: cordon %s%s%s%s", v->name,
+		       v->options && v->options->name ? " [OPTION...]" : "", v->args && *v->args ? " " : "",
+		       v->args ? v->args : "");
 }
 
 int help_verb(const struct verb *table, const struct verb *verb, FILE *out)
@@ -182,6 +183,7 @@ int verb_help(struct call *call, struct error *err)
 		return 0;
 	}
 	if (v)
-		return error_set(err, ERROR_USAGE, "help: \"%s\" has no further commands; see cordon help %s", v->name, v->name);
+		return error_set(err, ERROR_USAGE, "help: \"%s\" has no further commands; see cordon help %s", v->name,
+				 v->name);
 	return verb_unknown(verbs, call->n_args, call->args, err);
 }

@@ -1,8 +1,9 @@
 /*
  * cli_help: --help and --version, written from the table.
  *
- * Text goes to `out`; a write that fails is left in the stream for the caller to find (ferror). Lines are wrapped at 80 columns, whatever the terminal has.
- * In verb.details an empty line parts paragraphs, and a line that starts with a space is printed as it is.
+ * Text goes to `out`; a write that fails is left in the stream for the caller to find (ferror). Lines are wrapped at 80
+ * columns, whatever the terminal has. In verb.details an empty line parts paragraphs, and a line that starts with a
+ * space is printed as it is.
  */
 #ifndef CORDON_CLI_HELP_H
 #define CORDON_CLI_HELP_H

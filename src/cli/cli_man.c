@@ -11,7 +11,8 @@ static const struct {
 	{"0", "Success."},
 	{"1", "The answer is no, or something was found wrong; the commands that use it say when."},
 	{"124", "The command ran into the timeout of its policy."},
-	{"125", "Cordon itself failed, or a part of the run's gateway ended and the run with it; one line on standard error says why."},
+	{"125", "Cordon itself failed, or a part of the run's gateway ended and the run with it; one line on standard "
+		"error says why."},
 	{"126", "The command was found but cannot be executed."},
 	{"127", "The command was not found."},
 };
@@ -22,7 +23,8 @@ static const struct {
 } places[] = {
 	{"$XDG_CONFIG_HOME/cordon/policy.yaml", "The operator's ceiling: no run is allowed more than this."},
 	{"$XDG_CONFIG_HOME/cordon/profiles/", "The operator's own profiles, one file each."},
-	{"$XDG_CONFIG_HOME/cordon/credentials.yaml", "Where credentials come from that the gateway adds, and who may use them."},
+	{"$XDG_CONFIG_HOME/cordon/credentials.yaml",
+	 "Where credentials come from that the gateway adds, and who may use them."},
 	{"$XDG_CONFIG_HOME/cordon/gateway.yaml", "How the gateway of this host reaches the outside."},
 	{"$XDG_CONFIG_HOME/cordon/agents/", "Agents for tasks, one file each."},
 	{"$XDG_STATE_HOME/cordon/", "Runs, their audit logs and results of tasks, readable by their owner only."},
@@ -161,7 +163,8 @@ void man_overview(const struct verb *table, FILE *out)
 	(void)fputs("cordon \\- run untrusted agents with nothing to steal and nowhere to go\n"
 		    ".SH SYNOPSIS\n.B cordon\n.I COMMAND\n[\\fIOPTION\\fR...] [\\fIARG\\fR...]\n"
 		    ".SH DESCRIPTION\n"
-		    "Cordon runs a command in a sandbox that a policy describes in four domains: filesystem, network, process and\n"
+		    "Cordon runs a command in a sandbox that a policy describes in four domains: filesystem, network, "
+		    "process and\n"
 		    "inference. What the policy does not name is not there. No daemon and no root are needed.\n"
 		    ".SH COMMANDS\n",
 		    out);
@@ -181,7 +184,8 @@ void man_overview(const struct verb *table, FILE *out)
 		roff_line(out, places[i].meaning);
 	}
 	(void)fputs(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nWhere it is set and not empty, no colours are used.\n"
-		    ".SH SEE ALSO\n.BR cordon\\-policy (5),\n.BR cordon\\-credentials (5),\n.BR cordon\\-agents (5),\n.BR cordon\\-compose (5)\n",
+		    ".SH SEE ALSO\n.BR cordon\\-policy (5),\n.BR cordon\\-credentials (5),\n.BR cordon\\-agents "
+		    "(5),\n.BR cordon\\-compose (5)\n",
 		    out);
 }
 

@@ -68,22 +68,31 @@ static bool is_one_of(const char *path, const struct stat two[2])
 
 	if ((!two[0].st_ino && !two[1].st_ino) || stat(path, &st) < 0)
 		return false;
-	return (st.st_ino == two[0].st_ino && st.st_dev == two[0].st_dev) || (st.st_ino == two[1].st_ino && st.st_dev == two[1].st_dev);
+	return (st.st_ino == two[0].st_ino && st.st_dev == two[0].st_dev) ||
+	       (st.st_ino == two[1].st_ino && st.st_dev == two[1].st_dev);
 }
 
 const char *const *cli_own(struct cli_own *o, const struct cli_folders *f)
 {
-	const char *const all[][2] = {{f->cache, ""},		       {f->cache, "/roots"},		  {f->state, ""},		     {f->data, ""},
-				      {f->home, "/.cache/cordon"}, {f->home, "/.cache/cordon/roots"}, {f->home, "/.local/state/cordon"}, {f->home, "/.local/share/cordon"}};
+	const char *const all[][2] = {{f->cache, ""},
+				      {f->cache, "/roots"},
+				      {f->state, ""},
+				      {f->data, ""},
+				      {f->home, "/.cache/cordon"},
+				      {f->home, "/.cache/cordon/roots"},
+				      {f->home, "/.local/state/cordon"},
+				      {f->home, "/.local/share/cordon"}};
 	struct stat config[2] = {0};
 	size_t i, n = 0;
 
 	if (stat(f->config, &config[0]) < 0)
 		config[0].st_ino = 0;
-	if (snprintf(o->room[0], PATH_MAX, "%s/.config/cordon", f->home) >= PATH_MAX || stat(o->room[0], &config[1]) < 0)
+	if (snprintf(o->room[0], PATH_MAX, "%s/.config/cordon", f->home) >= PATH_MAX ||
+	    stat(o->room[0], &config[1]) < 0)
 		config[1].st_ino = 0;
 	for (i = 0; i < ARRAY_LEN(all); i++) {
-		if (snprintf(o->room[n], PATH_MAX, "%s%s", all[i][0], all[i][1]) >= PATH_MAX || is_listed(o, n, o->room[n]) || is_one_of(o->room[n], config))
+		if (snprintf(o->room[n], PATH_MAX, "%s%s", all[i][0], all[i][1]) >= PATH_MAX ||
+		    is_listed(o, n, o->room[n]) || is_one_of(o->room[n], config))
 			continue;
 		o->v[n] = o->room[n];
 		n++;
@@ -136,10 +145,15 @@ static int find_workdir(const struct call *call, unsigned flags, char out[PATH_M
 	}
 	if (!real_path(dir ? dir : ".", out)) {
 		if (dir && errno == ENOENT)
-			return error_set(err, ERROR_INPUT, "work folder %s: there is none; make it, or name another with --workdir", text_show(&shown, sv_of(dir)));
+			return error_set(err, ERROR_INPUT,
+					 "work folder %s: there is none; make it, or name another with --workdir",
+					 text_show(&shown, sv_of(dir)));
 		if (!dir && errno == ENOENT)
-			return error_set(err, ERROR_INPUT, "work folder: the current folder is gone; change to one that is there, or name one with --workdir");
-		return error_sys(err, errno, "work folder %s", text_show(&shown, sv_of(dir ? dir : "(the current one)")));
+			return error_set(err, ERROR_INPUT,
+					 "work folder: the current folder is gone; change to one that is there, or "
+					 "name one with --workdir");
+		return error_sys(err, errno, "work folder %s",
+				 text_show(&shown, sv_of(dir ? dir : "(the current one)")));
 	}
 	return 0;
 }
@@ -153,7 +167,8 @@ static int collect(const struct call *call, const char *name, struct policy_sour
 	if (name)
 		sources[n++] = (struct policy_source){name, cli_is_profile(name), false};
 	while ((v = call_next(call, NULL, &at))) {
-		bool is_profile = strcmp(v->option->name, "profile") == 0, is_bound = strcmp(v->option->name, "bounds") == 0;
+		bool is_profile = strcmp(v->option->name, "profile") == 0,
+		     is_bound = strcmp(v->option->name, "bounds") == 0;
 
 		if (!is_profile && !is_bound && strcmp(v->option->name, "policy") != 0)
 			continue;
@@ -172,8 +187,8 @@ static void own_user(struct pol_num *user)
 		user->v = geteuid();
 }
 
-static int load(const struct call *call, const struct policy_source *sources, size_t n, unsigned flags, struct cli_policy *ret,
-		struct error *err)
+static int load(const struct call *call, const struct policy_source *sources, size_t n, unsigned flags,
+		struct cli_policy *ret, struct error *err)
 {
 	struct policy_request req = {.sources = sources, .n_sources = n};
 
@@ -211,12 +226,14 @@ int cli_policy_load(const struct call *call, const char *name, unsigned flags, s
 	return collect(call, name, sources, &n, err) < 0 ? -1 : load(call, sources, n, flags, ret, err);
 }
 
-int cli_policy_load_file(const struct call *call, const char *path, unsigned flags, struct cli_policy *ret, struct error *err)
+int cli_policy_load_file(const struct call *call, const char *path, unsigned flags, struct cli_policy *ret,
+			 struct error *err)
 {
 	return load(call, &(struct policy_source){path, false, false}, 1, flags, ret, err);
 }
 
-int cli_policy_load_profile(const struct call *call, const char *name, unsigned flags, struct cli_policy *ret, struct error *err)
+int cli_policy_load_profile(const struct call *call, const char *name, unsigned flags, struct cli_policy *ret,
+			    struct error *err)
 {
 	return load(call, &(struct policy_source){name, true, false}, 1, flags, ret, err);
 }

@@ -42,12 +42,13 @@ enum cli_policy_flags {
 #define CLI_OPTION_RUNTIME                                                                                             \
 	{                                                                                                              \
 		"runtime", 'r', "RUNTIME", "runtime",                                                                  \
-			"Use this runtime in place of the policy's, as far as the operator's ceiling lets you.", 0      \
+			"Use this runtime in place of the policy's, as far as the operator's ceiling lets you.", 0     \
 	}
 #define CLI_OPTION_CATEGORY                                                                                            \
 	{                                                                                                              \
 		"category", 0, "CATEGORY", "category",                                                                 \
-			"The tool category of CMD: code_execution and terminal run in gVisor unless the policy says otherwise.", \
+			"The tool category of CMD: code_execution and terminal run in gVisor unless the policy says "  \
+			"otherwise.",                                                                                  \
 			0                                                                                              \
 	}
 #define CLI_OPTION_JSON                                                                                                \
@@ -73,8 +74,9 @@ struct cli_policy {
 int cli_folders(struct cli_folders *ret, struct error *err);
 
 /*
- * Those that only Cordon fills, by where they are and by where they would be with another environment, for struct plan_request: NULL-terminated, in the caller's storage. What the user writes there (policies, credentials)
- * may have other names elsewhere: the folder of the configuration is none of them, whatever else is kept in it.
+ * Those that only Cordon fills, by where they are and by where they would be with another environment, for struct
+ * plan_request: NULL-terminated, in the caller's storage. What the user writes there (policies, credentials) may have
+ * other names elsewhere: the folder of the configuration is none of them, whatever else is kept in it.
  */
 struct cli_own {
 	char room[8][PATH_MAX];
@@ -87,8 +89,10 @@ const char *const *cli_own(struct cli_own *o, const struct cli_folders *f);
 int cli_policy_load(const struct call *call, const char *name, unsigned flags, struct cli_policy *ret,
 		    struct error *err);
 /* The same from one file alone, in place of the options' sources. */
-int cli_policy_load_file(const struct call *call, const char *path, unsigned flags, struct cli_policy *ret, struct error *err);
-int cli_policy_load_profile(const struct call *call, const char *name, unsigned flags, struct cli_policy *ret, struct error *err);
+int cli_policy_load_file(const struct call *call, const char *path, unsigned flags, struct cli_policy *ret,
+			 struct error *err);
+int cli_policy_load_profile(const struct call *call, const char *name, unsigned flags, struct cli_policy *ret,
+			    struct error *err);
 
 void cli_policy_done(struct cli_policy *p);
 

@@ -84,9 +84,10 @@ static void delegation_fix(struct doctor_result *ret)
 
 	if (version == PROBE_CGROUP_V2 && access("/run/systemd/system", F_OK) == 0)
 		/* A session's own scope is root's, whatever the user's manager was given. */
-		doctor_fix(ret, "systemd-run --user --scope -p Delegate=yes cordon run ... (or a shell in its place); where "
-				"cpu is missing then, `systemctl edit "
-				"user@.service` with the lines [Service] and Delegate=cpu memory pids, and log in anew");
+		doctor_fix(ret,
+			   "systemd-run --user --scope -p Delegate=yes cordon run ... (or a shell in its place); where "
+			   "cpu is missing then, `systemctl edit "
+			   "user@.service` with the lines [Service] and Delegate=cpu memory pids, and log in anew");
 	else if (version == PROBE_CGROUP_V2)
 		doctor_fix(ret, "as root: make a cgroup for this user, enable memory, pids and cpu in "
 				"cgroup.subtree_control above it, chown it to the "
@@ -116,7 +117,10 @@ static void check_delegation(const struct doctor_check *check, struct doctor_res
 	buf_init(&b, 100);
 	for (i = 0; mask > 0 && i < ARRAY_LEN(controllers); i++)
 		if ((unsigned)mask & controllers[i].bit)
-			(void)buf_printf(&b, "%s%s%s", b.n ? ", " : "", controllers[i].name, controllers[i].bit == CGROUP_MEMORY && !((unsigned)mask & CGROUP_SWAP) ? " (swap is counted by Cordon)" : "");
+			(void)buf_printf(&b, "%s%s%s", b.n ? ", " : "", controllers[i].name,
+					 controllers[i].bit == CGROUP_MEMORY && !((unsigned)mask & CGROUP_SWAP)
+						 ? " (swap is counted by Cordon)"
+						 : "");
 	doctor_value(ret, "%s", b.n ? b.p : "none");
 	if (mask >= 0 && (mask & ~CGROUP_SWAP) == (CGROUP_MEMORY | CGROUP_PIDS | CGROUP_CPU))
 		return;
@@ -227,11 +231,20 @@ static void check_audit(const struct doctor_check *check, struct doctor_result *
 	} answers[KAUDIT_ANSWERS] = {
 		[KAUDIT_READS] = {"read by cordon", NULL},
 		[KAUDIT_NO_RECORDS] = {"this kernel's Landlock makes none", "a kernel from 6.15 on, with CONFIG_AUDIT"},
-		[KAUDIT_NOT_ALLOWED] = {"not for this user", "run cordon as root of the host, not of a container, or with the capabilities CAP_AUDIT_READ, CAP_AUDIT_WRITE and CAP_AUDIT_CONTROL; `cordon why --path P` says what holds for a path, and by which rule"},
-		[KAUDIT_OFF] = {"the kernel's audit is off", "auditctl -a never,task && auditctl -e 1, or audit=1 on the kernel's command line; without the first, every system call on this machine is slower until the next boot"},
-		[KAUDIT_ELSEWHERE] = {"not in this network namespace", "run cordon in the host's own network namespace"},
-		[KAUDIT_PANICS] = {"not asked for: this host ends when one is lost", "auditctl -f 1; as it is, a workload that is denied much could end the machine"},
-		[KAUDIT_UNBOUNDED] = {"not asked for: the audit daemon would write down any number", "auditctl -r 1000, so that a workload that is denied much cannot fill the daemon's log"},
+		[KAUDIT_NOT_ALLOWED] = {"not for this user",
+					"run cordon as root of the host, not of a container, or with the capabilities "
+					"CAP_AUDIT_READ, CAP_AUDIT_WRITE and CAP_AUDIT_CONTROL; `cordon why --path P` "
+					"says what holds for a path, and by which rule"},
+		[KAUDIT_OFF] = {"the kernel's audit is off",
+				"auditctl -a never,task && auditctl -e 1, or audit=1 on the kernel's command line; "
+				"without the first, every system call on this machine is slower until the next boot"},
+		[KAUDIT_ELSEWHERE] = {"not in this network namespace",
+				      "run cordon in the host's own network namespace"},
+		[KAUDIT_PANICS] = {"not asked for: this host ends when one is lost",
+				   "auditctl -f 1; as it is, a workload that is denied much could end the machine"},
+		[KAUDIT_UNBOUNDED] =
+			{"not asked for: the audit daemon would write down any number",
+			 "auditctl -r 1000, so that a workload that is denied much cannot fill the daemon's log"},
 	};
 	AUTO_FD fd = -1;
 	uint32_t lost;
@@ -252,7 +265,8 @@ const struct doctor_check doctor_host_checks[] = {
 		.run = check_overlay,
 		.with = "`workdir: copy` starts at once, whatever the folder's size",
 		.without = "`workdir: copy` copies the folder first",
-		.fix = "a kernel with overlayfs in user namespaces, and the state folder on ext4, xfs, btrfs or, from Linux 6.6 on, tmpfs",
+		.fix = "a kernel with overlayfs in user namespaces, and the state folder on ext4, xfs, btrfs or, from "
+		       "Linux 6.6 on, tmpfs",
 	},
 	{
 		.id = "reflink",

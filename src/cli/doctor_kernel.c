@@ -57,8 +57,9 @@ static void why_no_userns(int code, struct doctor_result *ret)
 		doctor_fix(ret, "raise user.max_user_namespaces, or start from a shallower container");
 	} else if ((code == -EPERM || code == -ENOSYS) && under_seccomp()) {
 		doctor_value(ret, "a seccomp filter refuses it");
-		doctor_fix(ret, "start the container with a seccomp profile that allows clone, clone3, unshare, mount and "
-				"pivot_root (Docker: --security-opt seccomp=unconfined)");
+		doctor_fix(ret,
+			   "start the container with a seccomp profile that allows clone, clone3, unshare, mount and "
+			   "pivot_root (Docker: --security-opt seccomp=unconfined)");
 	}
 }
 
@@ -244,7 +245,8 @@ const struct doctor_check doctor_kernel_checks[] = {
 		.run = check_idmap,
 		.with = "root's files keep their owner although nobody inside is root",
 		.without = "run as root, a sandbox cannot write to root's files here",
-		.fix = "a file system that has them (ext4, xfs, btrfs; tmpfs from Linux 6.3 on), or run as an ordinary user",
+		.fix = "a file system that has them (ext4, xfs, btrfs; tmpfs from Linux 6.3 on), or run as an ordinary "
+		       "user",
 	},
 	{
 		.id = "pidfd_open",
@@ -316,7 +318,8 @@ const struct doctor_check doctor_kernel_checks[] = {
 		.probe = probe_redirect,
 		.with = "the network gateway can catch connections of programs that know no proxy",
 		.without = "the network gateway reaches only programs that use the proxy variables",
-		.fix = "a kernel with CONFIG_NF_TABLES, CONFIG_NFT_NAT and CONFIG_NFT_REDIR; where modules are not loaded "
+		.fix = "a kernel with CONFIG_NF_TABLES, CONFIG_NFT_NAT and CONFIG_NFT_REDIR; where modules are not "
+		       "loaded "
 		       "by themselves: modprobe -a nft_chain_nat nft_redir",
 	},
 	{
@@ -326,7 +329,8 @@ const struct doctor_check doctor_kernel_checks[] = {
 		.probe = probe_refusal,
 		.with = "what programs that know no proxy dial, and no rule could allow, is refused before it connects",
 		.without = "what programs that know no proxy dial connects before it is judged: what is denied is cut",
-		.fix = "a kernel with CONFIG_NFT_REJECT, CONFIG_NFT_LOG and CONFIG_NETFILTER_NETLINK_LOG; where modules are not loaded "
+		.fix = "a kernel with CONFIG_NFT_REJECT, CONFIG_NFT_LOG and CONFIG_NETFILTER_NETLINK_LOG; where "
+		       "modules are not loaded "
 		       "by themselves: modprobe -a nft_reject_ipv4 nft_reject_ipv6 nft_log nfnetlink_log",
 	},
 	{0},

@@ -18,7 +18,8 @@ static void describe(const struct findings *f, int step, struct buf *out)
 	struct text_shown shown;
 
 	if (step == HEALTH_FOUND && f->h.program[0])
-		(void)buf_printf(out, "%s%s%s", text_show(&shown, sv_of(f->h.program)), f->version.value[0] ? ": " : "", f->version.value);
+		(void)buf_printf(out, "%s%s%s", text_show(&shown, sv_of(f->h.program)), f->version.value[0] ? ": " : "",
+				 f->version.value);
 	else if (step == HEALTH_STARTED)
 		(void)buf_printf(out, "in %u ms", f->h.start_ms);
 	else if (step == HEALTH_NETWORK)
@@ -34,13 +35,16 @@ static const char *status_of(const struct findings *f, int step)
 
 static void print_text(const struct call *call, const struct findings *f, struct buf *out)
 {
-	static const char *const symbols[] = {"\xe2\x9c\x93", "\xe2\x9c\x97", "-"}, *const colors[] = {"\033[32m", "\033[31m", "\033[2m"};
+	static const char *const symbols[] = {"\xe2\x9c\x93", "\xe2\x9c\x97", "-"}, *const colors[] = {"\033[32m",
+												       "\033[31m",
+												       "\033[2m"};
 	int i, look;
 
 	(void)buf_printf(out, "%s\n", runtime_names[f->h.runtime]);
 	for (i = 0; i < HEALTH_STEPS; i++) {
 		look = i < f->h.failed ? 0 : i == f->h.failed ? 1 : 2;
-		(void)buf_printf(out, "  %s%s%s %-18s ", call->color ? colors[look] : "", symbols[look], call->color ? "\033[0m" : "", health_step_names[i]);
+		(void)buf_printf(out, "  %s%s%s %-18s ", call->color ? colors[look] : "", symbols[look],
+				 call->color ? "\033[0m" : "", health_step_names[i]);
 		if (look == 0)
 			describe(f, i, out);
 		else
@@ -51,7 +55,10 @@ static void print_text(const struct call *call, const struct findings *f, struct
 	}
 	if (f->h.digest[0])
 		(void)buf_printf(out, "  SHA-256 of the program: %s\n", f->h.digest);
-	(void)buf_printf(out, "\n%s\n", health_is_good(&f->h) ? "It can be used." : "It cannot be used here; process.fallback says what takes its place, if anything.");
+	(void)buf_printf(out, "\n%s\n",
+			 health_is_good(&f->h)
+				 ? "It can be used."
+				 : "It cannot be used here; process.fallback says what takes its place, if anything.");
 }
 
 static void print_json(const struct findings *f, struct buf *out)

@@ -181,8 +181,10 @@ const struct doctor_check doctor_tool_checks[] = {
 		.otherwise = DOCTOR_MISSING,
 		.run = check_tool,
 		.arg = "runsc",
-		.with = "for runs of `--runtime gvisor` and of the categories code_execution and terminal; `cordon doctor --runtime gvisor` tries it",
-		.without = "`runtime: gvisor` cannot be had, nor the categories code_execution and terminal without a policy's word",
+		.with = "for runs of `--runtime gvisor` and of the categories code_execution and terminal; `cordon "
+			"doctor --runtime gvisor` tries it",
+		.without = "`runtime: gvisor` cannot be had, nor the categories code_execution and terminal without a "
+			   "policy's word",
 		.fix = "install runsc (Debian: apt install runsc)",
 	},
 	{

@@ -23,7 +23,8 @@
 #include "sandbox/docker/docker.h"
 #include "sys/process.h"
 
-const char *const health_step_names[] = {"found", "container started", "command ran", "network empty", "door reachable", "cleaned up", NULL};
+const char *const health_step_names[] = {"found",          "container started", "command ran", "network empty",
+					 "door reachable", "cleaned up",        NULL};
 
 struct kept {
 	unsigned char key[SHA256_SIZE];
@@ -98,7 +99,8 @@ static bool recall(const char *dir, const unsigned char key[SHA256_SIZE], struct
 	memcpy(&kept, b.p, sizeof(kept));
 	if (memcmp(kept.key, key, SHA256_SIZE) != 0)
 		return false;
-	if (!health_is_good(&kept.health) && (health_now() < kept.health.when_ms || health_now() - kept.health.when_ms >= HEALTH_RETRY_MS))
+	if (!health_is_good(&kept.health) &&
+	    (health_now() < kept.health.when_ms || health_now() - kept.health.when_ms >= HEALTH_RETRY_MS))
 		return false;
 	*h = kept.health;
 	h->cached = true;
@@ -264,7 +266,8 @@ const char *health_advice(const struct health *h)
 		[RUNTIME_GVISOR] = "install runsc (Debian: apt install runsc)",
 		[RUNTIME_RUNC] = "install runc (Debian: apt install runc)",
 		[RUNTIME_CRUN] = "install crun (Debian: apt install crun)",
-		[RUNTIME_DOCKER] = "start dockerd (Debian: apt install docker.io), or name a rootless engine's socket in DOCKER_HOST; your user must be allowed to use it",
+		[RUNTIME_DOCKER] = "start dockerd (Debian: apt install docker.io), or name a rootless engine's socket "
+				   "in DOCKER_HOST; your user must be allowed to use it",
 	};
 
 	switch ((enum health_step)h->failed) {

@@ -1,11 +1,13 @@
 /*
  * health: whether a runtime works here, found out by starting a container of it as a run would.
  *
- * The container is Cordon's own, by the backend that runs use: its command looks at the network inside, which must be empty, and knocks at the door. All of it happens in a child with HEALTH_MS to do it in (a
- * platform of runsc's can hang); what it leaves when it is killed is removed.
+ * The container is Cordon's own, by the backend that runs use: its command looks at the network inside, which must be
+ * empty, and knocks at the door. All of it happens in a child with HEALTH_MS to do it in (a platform of runsc's can
+ * hang); what it leaves when it is killed is removed.
  *
- * What came out is kept below the user's cache folder, for this boot, this user, this very Cordon and this very runtime (its program's path, device, inode, size and times; for Docker the engine's socket): success until
- * one of them changes, a failure for HEALTH_RETRY_MS. A cache that cannot be read or written only costs time.
+ * What came out is kept below the user's cache folder, for this boot, this user, this very Cordon and this very runtime
+ * (its program's path, device, inode, size and times; for Docker the engine's socket): success until one of them
+ * changes, a failure for HEALTH_RETRY_MS. A cache that cannot be read or written only costs time.
  */
 #ifndef CORDON_CLI_HEALTH_H
 #define CORDON_CLI_HEALTH_H

@@ -44,16 +44,19 @@ static void fail(struct trial *t, const char *what)
 
 	if (t->box && t->box->backend->said && !t->exited)
 		(void)t->box->backend->said(t->box, said, sizeof(said));
-	(void)snprintf(t->h->what, sizeof(t->h->what), "%.190s%s%s", what, said[0] && !strstr(what, said) ? ": " : "", said[0] && !strstr(what, said) ? said : "");
+	(void)snprintf(t->h->what, sizeof(t->h->what), "%.190s%s%s", what, said[0] && !strstr(what, said) ? ": " : "",
+		       said[0] && !strstr(what, said) ? said : "");
 }
 
-/* The least that a run could be: no folder, one way out. cordon-init itself is the command, since every machine has that. */
+/* The least that a run could be: no folder, one way out. cordon-init itself is the command, since every machine has
+ * that. */
 static int make_plan(struct trial *t, const struct cli_folders *folders)
 {
 	static char path[] = "PATH=/usr/bin:/bin";
 	char *env[] = {path, NULL};
 	static const struct plan_gate gate = {0};
-	struct plan_request req = {.argv = t->argv, .env = env, .home = folders->home, .state_dir = folders->state, .gate = &gate};
+	struct plan_request req = {
+		.argv = t->argv, .env = env, .home = folders->home, .state_dir = folders->state, .gate = &gate};
 	struct pol_str *read;
 	size_t i;
 
@@ -87,7 +90,8 @@ static int start(struct trial *t, const struct box_backend *backend, const char 
 	state_id(id);
 	req.id = id;
 	backend->ids(t->plan, &ids);
-	if (box_new(&req, &t->box, &t->err) < 0 || backend->start(t->box, &t->err) < 0 || box_connect(t->box, HEALTH_MS, &t->err) < 0)
+	if (box_new(&req, &t->box, &t->err) < 0 || backend->start(t->box, &t->err) < 0 ||
+	    box_connect(t->box, HEALTH_MS, &t->err) < 0)
 		return -1;
 	t->h->start_ms = (uint32_t)(health_now() - begin);
 	return 0;
@@ -118,7 +122,8 @@ static void answer_door(struct trial *t)
 
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) < 0)
 		return;
-	if (recv(fd, header, sizeof(header), MSG_WAITALL) == (ssize_t)sizeof(header) && door_get(header, &h) == 0 && h.kind == DOOR_PROXY)
+	if (recv(fd, header, sizeof(header), MSG_WAITALL) == (ssize_t)sizeof(header) && door_get(header, &h) == 0 &&
+	    h.kind == DOOR_PROXY)
 		(void)!write(fd, t->word, sizeof(t->word) - 1);
 }
 
@@ -144,10 +149,13 @@ static int hear_init(struct trial *t)
 	return r;
 }
 
-/* Until the command has said all that it has to say: what it said may come after the news of its end. The time limit is our parent's. */
+/* Until the command has said all that it has to say: what it said may come after the news of its end. The time limit is
+ * our parent's. */
 static int listen_to(struct trial *t)
 {
-	struct pollfd p[] = {{.fd = t->out, .events = POLLIN}, {.fd = t->box->door, .events = POLLIN}, {.fd = t->box->socket, .events = POLLIN}};
+	struct pollfd p[] = {{.fd = t->out, .events = POLLIN},
+			     {.fd = t->box->door, .events = POLLIN},
+			     {.fd = t->box->socket, .events = POLLIN}};
 	char chunk[512];
 	ssize_t n;
 	int r;
@@ -181,13 +189,16 @@ static void judge(struct trial *t)
 	char want[32];
 
 	if (strncmp(said, "probe\n", 6) != 0) {
-		fail(t, t->exited ? "the container started, but its command did not run" : "the container ended before its command did");
+		fail(t, t->exited ? "the container started, but its command did not run"
+				  : "the container ended before its command did");
 		return;
 	}
 	t->h->failed = HEALTH_NETWORK;
 	if (other) {
 		other += strlen("\ninterface ");
-		(void)snprintf(t->h->what, sizeof(t->h->what), "the container has a network interface %s, which must not be", text_show(&shown, sv_n(other, strcspn(other, "\n"))));
+		(void)snprintf(t->h->what, sizeof(t->h->what),
+			       "the container has a network interface %s, which must not be",
+			       text_show(&shown, sv_n(other, strcspn(other, "\n"))));
 		return;
 	}
 	if (!strstr(said, "\nlooked\n")) {
@@ -221,7 +232,8 @@ static void tidy(struct trial *t)
 	policy_free(t->policy);
 }
 
-void health_try(const struct box_backend *backend, const struct cli_folders *folders, const char *boxes, struct health *h)
+void health_try(const struct box_backend *backend, const struct cli_folders *folders, const char *boxes,
+		struct health *h)
 {
 	struct trial t = {.h = h, .out = -1, .option = "--probe"};
 	char id[STATE_ID];

@@ -62,7 +62,8 @@ static enum home_of compare_line(struct sv line, const char *folder)
 	(void)snprintf(own, sizeof(own), "%u", (unsigned)geteuid());
 	if (geteuid() != 0 && !sv_is(f[2], own))
 		return HOME_NO;
-	return (size_t)snprintf(home, sizeof(home), "%.*s", (int)f[5].n, f[5].p) < sizeof(home) ? compare(folder, home) : HOME_NO;
+	return (size_t)snprintf(home, sizeof(home), "%.*s", (int)f[5].n, f[5].p) < sizeof(home) ? compare(folder, home)
+												: HOME_NO;
 }
 
 static enum home_of compare_accounts(const char *folder)

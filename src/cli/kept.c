@@ -236,7 +236,11 @@ int kept_disown(const char *id, struct error *err)
 /* What is different about the sandbox of a record, if it is the same owner's and is there; else NULL. */
 static const char *compare(const struct kept *k, int dir, const char *name, char ret_id[STATE_ID])
 {
-	static const char *const what[KEPT_PARTS] = {[KEPT_POLICY] = "policy", [KEPT_RUNTIME] = "runtime", [KEPT_WORKDIR] = "work folder", [KEPT_VARIABLES] = "set of variables", [KEPT_SHOWN] = "set of folders or denied names"};
+	static const char *const what[KEPT_PARTS] = {[KEPT_POLICY] = "policy",
+						     [KEPT_RUNTIME] = "runtime",
+						     [KEPT_WORKDIR] = "work folder",
+						     [KEPT_VARIABLES] = "set of variables",
+						     [KEPT_SHOWN] = "set of folders or denied names"};
 	AUTO_FD file = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	const char *differs = NULL;
 	AUTO_BUF b = {0};

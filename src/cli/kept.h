@@ -1,9 +1,16 @@
 /*
- * kept: sandboxes that outlive the command line that started them: which belongs to whom, and which stand ready for anybody's next run.
+ * kept: sandboxes that outlive the command line that started them: which belongs to whom, and which stand ready for
+ * anybody's next run.
  *
- * Below the state folder, beside the runs: `owned/KEY` holds the ids of an owner's sandboxes, and of which parts KEY is made; `warm/KEY/ID` says that ID is prepared and nobody's. KEY is a digest of all that such a sandbox was made from: the effective
- * policy, runtime, work folder, variables, what is shown and covered of the machine by now (launch_shown.h), and for `owned` the owner: another policy or owner never gets in, nor does a run whose folders were replaced, or hold other denied names. Taking a prepared one is removing its name: one of those who try succeeds. It is never put back. Whoever got an id here asks the sandbox itself whether the policy is still the key's, for a file of it may have been saved meanwhile, and whether it has the credentials and the gateway.yaml that the asker has now (client_take()).
- * Of these nothing is in a key, or on disk: a digest would let guesses at a value be tried. So an owner may have up to KEPT_SLOTS sandboxes with one key, and a prepared one that has others is nobody's any more.
+ * Below the state folder, beside the runs: `owned/KEY` holds the ids of an owner's sandboxes, and of which parts KEY is
+ * made; `warm/KEY/ID` says that ID is prepared and nobody's. KEY is a digest of all that such a sandbox was made from:
+ * the effective policy, runtime, work folder, variables, what is shown and covered of the machine by now
+ * (launch_shown.h), and for `owned` the owner: another policy or owner never gets in, nor does a run whose folders were
+ * replaced, or hold other denied names. Taking a prepared one is removing its name: one of those who try succeeds. It
+ * is never put back. Whoever got an id here asks the sandbox itself whether the policy is still the key's, for a file
+ * of it may have been saved meanwhile, and whether it has the credentials and the gateway.yaml that the asker has now
+ * (client_take()). Of these nothing is in a key, or on disk: a digest would let guesses at a value be tried. So an
+ * owner may have up to KEPT_SLOTS sandboxes with one key, and a prepared one that has others is nobody's any more.
  */
 #ifndef CORDON_CLI_KEPT_H
 #define CORDON_CLI_KEPT_H
@@ -27,16 +34,19 @@ void kept_done(struct kept *k);
 
 enum { KEPT_SLOTS = 8 };
 
-/* The owner's sandboxes, locked against others who would start one for the same owner until the lock's fd is closed. That, or -1. */
+/* The owner's sandboxes, locked against others who would start one for the same owner until the lock's fd is closed.
+ * That, or -1. */
 int kept_lock(const struct kept *k, struct error *err);
 /* The sandbox in one of the slots of what is locked; "": there is none. */
 void kept_id(int lock, size_t slot, char ret_id[STATE_ID]);
 int kept_save(const struct kept *k, int lock, size_t slot, const char *id, struct error *err);
 
-/* The sandbox is nobody's any more: it is to have another policy than the one that its key was made of. Waits while it is being handed out (kept_lock()). */
+/* The sandbox is nobody's any more: it is to have another policy than the one that its key was made of. Waits while it
+ * is being handed out (kept_lock()). */
 int kept_disown(const char *id, struct error *err);
 
-/* Another sandbox of the same owner that is there, and what is different about it ("set of variables"); NULL: there is none. */
+/* Another sandbox of the same owner that is there, and what is different about it ("set of variables"); NULL: there is
+ * none. */
 const char *kept_other(const struct kept *k, char ret_id[STATE_ID]);
 
 /* Prepared ones. */

@@ -64,7 +64,8 @@ static bool find_gateway(const struct run *r, struct gate_inside *ret)
 	return r->gate || r->group.gateway;
 }
 
-/* The rule is for wherever such a name is, and a file that has it in a folder that is not shown may have another in one that is: each folder of the machine is looked into. */
+/* The rule is for wherever such a name is, and a file that has it in a folder that is not shown may have another in one
+ * that is: each folder of the machine is looked into. */
 static void say_search(const struct run *r)
 {
 	const struct pol_list *deny = &r->req->policy->policy->fs.deny;
@@ -73,14 +74,21 @@ static void say_search(const struct run *r)
 
 	for (i = 0; i < deny->n && isatty(STDERR_FILENO); i++)
 		if (strncmp(deny->v[i].s, "/**/", 4) == 0 && deny->v[i].at.file)
-			call_note(r->req->call, "note: for filesystem.deny %s all of this machine is searched, which takes a while; %s is for the folders that are shown alone",
+			call_note(r->req->call,
+				  "note: for filesystem.deny %s all of this machine is searched, which takes a while; "
+				  "%s is for the folders that are shown alone",
 				  text_show(&t, sv_of(deny->v[i].s)), t.s + 1);
 }
 
 static int make_plan(struct run *r, const char *state_dir)
 {
 	const struct launch_request *q = r->req;
-	struct plan_request p = {.argv = q->argv, .workdir = q->workdir, .state_dir = state_dir, .runtime = runtime_names[q->pick->runtime], .runtime_why = q->pick->reason, .image = q->image};
+	struct plan_request p = {.argv = q->argv,
+				 .workdir = q->workdir,
+				 .state_dir = state_dir,
+				 .runtime = runtime_names[q->pick->runtime],
+				 .runtime_why = q->pick->reason,
+				 .image = q->image};
 	struct gate_inside inside = {0};
 	bool gateway = find_gateway(r, &inside);
 	struct image_root image;
@@ -138,7 +146,8 @@ static int make_cgroup(struct run *r)
 	}
 	/* gVisor: some for itself, and several of the host's for each of the workload's, which its own limit counts */
 	if (r->box.backend && limits.processes)
-		limits.processes = limits.processes * (r->box.backend->own_kernel ? 4 : 1) + r->box.backend->own_threads;
+		limits.processes =
+			limits.processes * (r->box.backend->own_kernel ? 4 : 1) + r->box.backend->own_threads;
 	mask = cgroup_new(NULL, r->state.id, &limits, &r->cgroup);
 	if (mask < 0)
 		return error_sys(r->err, mask, "cgroup cordon-%s", r->state.id);
@@ -215,7 +224,18 @@ static int find_sandbox(struct run *r, struct supervise_request *s)
 
 static int run_sandbox(struct run *r)
 {
-	struct supervise_request s = {.plan = r->plan, .id = r->state.id, .audit = r->audit, .gate = r->gate, .policy = r->req->policy->policy, .policy_digest = r->req->policy->digest, .keep = r->req->keep, .landlock = r->facts.landlock, .leader = r->group.leader, .covers = -1, .tty_in = -1, .tty_out = -1};
+	struct supervise_request s = {.plan = r->plan,
+				      .id = r->state.id,
+				      .audit = r->audit,
+				      .gate = r->gate,
+				      .policy = r->req->policy->policy,
+				      .policy_digest = r->req->policy->digest,
+				      .keep = r->req->keep,
+				      .landlock = r->facts.landlock,
+				      .leader = r->group.leader,
+				      .covers = -1,
+				      .tty_in = -1,
+				      .tty_out = -1};
 
 	AUTO_FD reader = r->box.backend ? launch_image_reader(r->plan->image) : -1;
 
@@ -250,8 +270,18 @@ static int start_sandbox(struct run *r)
 /* The runtime must have something to start from: the state folder holds what it shows. */
 static int start_box(struct run *r)
 {
-	struct launch_box_request q = {.plan = r->plan, .policy = r->req->policy->policy, .state = &r->state, .runs = r->root, .cache = r->req->policy->folders.cache, .cgroup = r->native.cgroup,
-				       .memory_cgroup = r->facts.features.memory_cgroup, .cpu_cgroup = r->facts.features.cpu_cgroup, .gate = r->gate, .join = r->req->join, .first = r->req->first, .group = &r->group};
+	struct launch_box_request q = {.plan = r->plan,
+				       .policy = r->req->policy->policy,
+				       .state = &r->state,
+				       .runs = r->root,
+				       .cache = r->req->policy->folders.cache,
+				       .cgroup = r->native.cgroup,
+				       .memory_cgroup = r->facts.features.memory_cgroup,
+				       .cpu_cgroup = r->facts.features.cpu_cgroup,
+				       .gate = r->gate,
+				       .join = r->req->join,
+				       .first = r->req->first,
+				       .group = &r->group};
 
 	memcpy(r->box.stdio.fds, r->native.stdio, sizeof(r->box.stdio.fds));
 	memcpy(r->box.stdio.tty, r->native.tty, sizeof(r->box.stdio.tty));
@@ -291,7 +321,8 @@ static int run_on_copy(struct run *r)
 {
 	native_done(&r->sandbox);
 	sys_remove_tree(r->state.dir, "layers");
-	if (launch_copy_make(&r->copy, r->req->call, r->plan, launch_find_overlay(r), &r->state, r->there.other_group, r->err) < 0)
+	if (launch_copy_make(&r->copy, r->req->call, r->plan, launch_find_overlay(r), &r->state, r->there.other_group,
+			     r->err) < 0)
 		return -1;
 	return start_sandbox(r) < 0 ? -1 : run_sandbox(r);
 }
@@ -313,7 +344,8 @@ static int log_end(struct run *r, const struct cgroup_stats *stats, int status)
 
 	if (!r->audit)
 		return 0;
-	if (launch_log_limits(r->audit, stats, &logged) == 0 && launch_log_exit(r->audit, &r->result, stats, status, &logged) == 0)
+	if (launch_log_limits(r->audit, stats, &logged) == 0 &&
+	    launch_log_exit(r->audit, &r->result, stats, status, &logged) == 0)
 		return 0;
 	*r->err = logged;
 	return -1;
@@ -328,12 +360,16 @@ static void say_how_it_ended(const struct run *r, const struct cgroup_stats *sta
 	if (!limit && stats->oom_kills)
 		limit = "process.memory";
 	if (limit)
-		call_note(r->req->call, "%s was reached%s; `cordon logs %s` has the details", limit, r->result.limit ? " and ended the run" : "", r->state.id);
+		call_note(r->req->call, "%s was reached%s; `cordon logs %s` has the details", limit,
+			  r->result.limit ? " and ended the run" : "", r->state.id);
 	if (r->result.unwatched)
-		call_note(r->req->call, "note: no inotify watches were left (sysctl fs.inotify): denied files that were replaced meanwhile could be read for seconds");
+		call_note(r->req->call, "note: no inotify watches were left (sysctl fs.inotify): denied files that "
+					"were replaced meanwhile could be read for seconds");
 	launch_git_tell(r->req->call, r->plan, r->began);
 	if (isatty(STDERR_FILENO) && fstatat(r->state.dir, "policy", &st, AT_SYMLINK_NOFOLLOW) == 0)
-		call_note(r->req->call, "changes were kept: `cordon diff %s` shows them, `cordon apply %s` brings them back", r->state.id, r->state.id);
+		call_note(r->req->call,
+			  "changes were kept: `cordon diff %s` shows them, `cordon apply %s` brings them back",
+			  r->state.id, r->state.id);
 }
 
 /* What is left to do when the command has ended. The sandbox is taken down meanwhile; we wait for that last. */
@@ -354,13 +390,16 @@ static int finish(struct run *r, int result)
 		r->result.limit = "process.max_processes";
 	if (result == 0 && r->result.failed.kind) {
 		*r->err = r->result.failed;
-		launch_advice(&(struct advice_about){r->plan->argv[0], r->plan->workdir, r->plan->cwd, r->plan->image != NULL}, r->req->policy->policy, r->err);
+		launch_advice(&(struct advice_about){r->plan->argv[0], r->plan->workdir, r->plan->cwd,
+						     r->plan->image != NULL},
+			      r->req->policy->policy, r->err);
 		result = -1;
 		r->lost = r->result.alone;
 		status = r->err->kind == ERROR_NOT_FOUND ? 127 : r->err->kind == ERROR_NOT_EXEC ? 126 : 125;
 	}
 	if (result == 0 && r->result.status < 0 && !r->result.limit && !r->result.timed_out) {
-		result = error_set(r->err, ERROR_SYSTEM, "the sandbox ended without a word; was it killed from outside?");
+		result = error_set(r->err, ERROR_SYSTEM,
+				   "the sandbox ended without a word; was it killed from outside?");
 		/* where the workload's root can end PID 1, it may do so before that has said that it started it */
 		r->lost = r->result.started || (r->box.box && r->box.box->told);
 	}
@@ -382,10 +421,14 @@ static int finish(struct run *r, int result)
 	return result < 0 ? -1 : status;
 }
 
-/* Its roles start while the sandbox is made; what is to be known inside (placeholders, certificates) must be there before. */
+/* Its roles start while the sandbox is made; what is to be known inside (placeholders, certificates) must be there
+ * before. */
 static int start_gate(struct run *r)
 {
-	struct gate_request g = {.policy = r->req->policy->policy, .config = r->req->policy->folders.config, .home = r->req->policy->folders.home, .environment = environ};
+	struct gate_request g = {.policy = r->req->policy->policy,
+				 .config = r->req->policy->folders.config,
+				 .home = r->req->policy->folders.home,
+				 .environment = environ};
 
 	struct gate_inside inside;
 
@@ -405,14 +448,16 @@ static int start_image(struct run *r)
 {
 	int result;
 
-	if (launch_image_prepare(r->plan->image, r->err) < 0 || launch_image_stdio(r->plan->image, &r->collect, r->native.stdio, r->err) < 0)
+	if (launch_image_prepare(r->plan->image, r->err) < 0 ||
+	    launch_image_stdio(r->plan->image, &r->collect, r->native.stdio, r->err) < 0)
 		return -1;
 	result = start_sandbox(r);
 	stdio_collect_given(&r->collect);
 	return result;
 }
 
-/* The skeleton is looked at while PID 1 builds on it: the command waits for us. One that is not whole goes, and the sandbox with it. */
+/* The skeleton is looked at while PID 1 builds on it: the command waits for us. One that is not whole goes, and the
+ * sandbox with it. */
 static int start_on_skeleton(struct run *r)
 {
 	int result;
@@ -443,13 +488,15 @@ static int start_native(struct run *r)
 	return 0;
 }
 
-/* Files must not be passed into it to be written: it could not send them out again, or root of an image could change what of the host's it has. */
+/* Files must not be passed into it to be written: it could not send them out again, or root of an image could change
+ * what of the host's it has. */
 static bool collects(const struct run *r)
 {
 	return (r->box.backend && !r->box.backend->sends_fds) || r->req->image;
 }
 
-/* What would else be left to do when the container has ended, and somebody waits for us. The dead are none of ours: we hold our own. */
+/* What would else be left to do when the container has ended, and somebody waits for us. The dead are none of ours: we
+ * hold our own. */
 static int prepare_box_end(struct run *r)
 {
 	if (!r->box.backend)
@@ -469,7 +516,10 @@ static int prepare(struct run *r)
 	r->facts.policy_digest = r->req->policy->digest;
 	r->facts.pick = r->req->pick;
 	r->facts.keep = r->req->keep;
-	if (state_root(&r->root, r->err) < 0 || live_wait(r->root, &(struct live_reach){r->req->policy->policy, r->req->image ? NULL : r->req->workdir}, r->req->call, r->err) < 0 || start_gate(r) < 0 || make_plan(r, r->root) < 0)
+	if (state_root(&r->root, r->err) < 0 ||
+	    live_wait(r->root, &(struct live_reach){r->req->policy->policy, r->req->image ? NULL : r->req->workdir},
+		      r->req->call, r->err) < 0 ||
+	    start_gate(r) < 0 || make_plan(r, r->root) < 0)
 		return -1;
 	launch_box_bound(&r->box, r->req->group_memory, r->req->group_cpus, &r->plan->limits);
 	r->facts.plan = r->plan;
@@ -488,7 +538,12 @@ static int prepare(struct run *r)
 	/* by now the sandbox is being made, and nobody waits for this */
 	launch_landlock(&r->facts);
 	launch_note_names(r);
-	if (prepare_box_end(r) < 0 || live_begin(&r->live, &(struct live_request){r->arena, r->root, r->state.id, r->plan, r->req->policy->policy, r->inputs.protect, r->gate != NULL, r->outputs.paths, &r->box.stage}, r->err) < 0 || open_audit(r) < 0)
+	if (prepare_box_end(r) < 0 ||
+	    live_begin(&r->live,
+		       &(struct live_request){r->arena, r->root, r->state.id, r->plan, r->req->policy->policy,
+					      r->inputs.protect, r->gate != NULL, r->outputs.paths, &r->box.stage},
+		       r->err) < 0 ||
+	    open_audit(r) < 0)
 		return -1;
 	if (!r->box.backend && r->facts.features.landlock_abi < 1)
 		launch_note_no_landlock(r->req->call, r->root);
@@ -598,7 +653,8 @@ static struct run *run_new(const struct launch_request *req, struct error *err)
 	r->err = err;
 	r->arena = arena_new();
 	r->box.backend = req->pick->backend;
-	r->state.dir = r->state.lock = r->outputs.events = r->skeleton = r->outputs.report.dir = r->outputs.learned.dir = -1;
+	r->state.dir = r->state.lock = r->outputs.events = r->skeleton = r->outputs.report.dir =
+		r->outputs.learned.dir = -1;
 	r->sandbox.pid = r->sandbox.pidfd = r->sandbox.socket = -1;
 	r->result.upper = r->result.spaces[0] = r->result.spaces[1] = -1;
 	r->collect.pipes[0] = r->collect.pipes[1] = r->box.collect.pipes[0] = r->box.collect.pipes[1] = -1;
@@ -621,10 +677,12 @@ static int run_to_end(struct run *r)
 	tell_outcome(r);
 	if (r->learn && learn_write(r->learn, req->call, req->policy->policy, &r->outputs.learned, r->err) < 0)
 		result = -1;
-	return launch_report(req->call, &r->outputs.report, r->state.path, r->audit, req->policy, req->workdir, result, r->err);
+	return launch_report(req->call, &r->outputs.report, r->state.path, r->audit, req->policy, req->workdir, result,
+			     r->err);
 }
 
-/* All that we start from here on is as urgent as we are, on whatever runtime: as an ordinary program, however urgent whoever started us is. */
+/* All that we start from here on is as urgent as we are, on whatever runtime: as an ordinary program, however urgent
+ * whoever started us is. */
 static int leave_rank(struct error *err)
 {
 	int r = sys_rank_give_up();
@@ -646,7 +704,8 @@ static int launch_once(const struct launch_request *req, bool *ret_again, struct
 	if (result == 0 && req->dry_run) {
 		result = dry_run(r);
 	} else if (result == 0) {
-		if (launch_outputs_open(&r->outputs, req->report_path, req->learn_path, req->events_path, err) < 0 || prepare(r) < 0)
+		if (launch_outputs_open(&r->outputs, req->report_path, req->learn_path, req->events_path, err) < 0 ||
+		    prepare(r) < 0)
 			result = -1;
 		began = result == 0;
 		r->learn = began && req->learn_path ? learn_new() : NULL;

@@ -35,20 +35,25 @@ static bool find_on_host(struct advice *a, const char *name)
 
 	for (; p && *p; p += n + (p[n] == ':')) {
 		n = strcspn(p, ":");
-		if (*p == '/' && (size_t)snprintf(a->path, sizeof(a->path), "%.*s/%s", (int)n, p, name) < sizeof(a->path) &&
+		if (*p == '/' &&
+		    (size_t)snprintf(a->path, sizeof(a->path), "%.*s/%s", (int)n, p, name) < sizeof(a->path) &&
 		    access(a->path, X_OK) == 0)
 			return true;
 	}
 	return false;
 }
 
-/* The place that it is in where every sandbox has that for itself, and empty: what the host has there is another matter. NULL: it is in none. */
+/* The place that it is in where every sandbox has that for itself, and empty: what the host has there is another
+ * matter. NULL: it is in none. */
 static const char *scratch_of(const struct advice *a, const struct reason *why)
 {
 	int depth;
 	const struct base_path *row = base_system_find(sv_of(a->path), &depth);
 
-	return why->answer == ANSWER_ALLOW && row && row->kind == BASE_PRIVATE && sv_starts(sv_of(why->rule), "built in ") ? row->pattern : NULL;
+	return why->answer == ANSWER_ALLOW && row && row->kind == BASE_PRIVATE &&
+			       sv_starts(sv_of(why->rule), "built in ")
+		       ? row->pattern
+		       : NULL;
 }
 
 /* It is on the host: does the sandbox show it? Says why not, or returns false. */
@@ -64,13 +69,18 @@ static bool is_not_shown(const struct advice *a)
 		return false;
 	(void)text_show(&shown, sv_of(a->path));
 	if (scratch)
-		(void)error_set(a->err, a->err->kind, "%.80s: not found in the sandbox, which has a %s of its own: %.150s is this machine's; add its folder to filesystem.read", a->name.s, scratch, shown.s);
+		(void)error_set(a->err, a->err->kind,
+				"%.80s: not found in the sandbox, which has a %s of its own: %.150s is this machine's; "
+				"add its folder to filesystem.read",
+				a->name.s, scratch, shown.s);
 	else if (why.rule[0])
-		(void)error_set(a->err, a->err->kind, "%.80s: not found in the sandbox: %.120s is denied by %.150s (%.80s)", a->name.s,
+		(void)error_set(a->err, a->err->kind,
+				"%.80s: not found in the sandbox: %.120s is denied by %.150s (%.80s)", a->name.s,
 				shown.s, why.rule, policy_where(a->policy, why.at));
 	else
 		(void)error_set(a->err, a->err->kind,
-				"%.80s: not found in the sandbox: %.150s is on this machine, but no rule shows it; add its folder to filesystem.read",
+				"%.80s: not found in the sandbox: %.150s is on this machine, but no rule shows it; add "
+				"its folder to filesystem.read",
 				a->name.s, shown.s);
 	return true;
 }
@@ -85,11 +95,14 @@ static void say_interpreter(const struct advice *a)
 
 	if (n > 2 && line[0] == '#' && line[1] == '!') {
 		line[strcspn(line, "\n")] = '\0';
-		(void)error_set(a->err, a->err->kind, "%.100s: its interpreter is not found in the sandbox; its first line is \"%.200s\"", a->name.s,
-				text_show(&shown, sv_of(line)));
+		(void)error_set(a->err, a->err->kind,
+				"%.100s: its interpreter is not found in the sandbox; its first line is \"%.200s\"",
+				a->name.s, text_show(&shown, sv_of(line)));
 		return;
 	}
-	(void)error_set(a->err, a->err->kind, "%.100s: it is there, but something that it needs to start, such as its dynamic loader, is not found in the sandbox",
+	(void)error_set(a->err, a->err->kind,
+			"%.100s: it is there, but something that it needs to start, such as its dynamic loader, is not "
+			"found in the sandbox",
 			a->name.s);
 }
 
@@ -106,10 +119,14 @@ static void advise_path(struct advice *a, const char *name)
 		return;
 	}
 	if (name[0] == '/')
-		(void)error_set(a->err, a->err->kind, "%.200s: not found in the sandbox, and not on this machine either; check the path", a->name.s);
+		(void)error_set(a->err, a->err->kind,
+				"%.200s: not found in the sandbox, and not on this machine either; check the path",
+				a->name.s);
 	else
-		(void)error_set(a->err, a->err->kind, "%.150s: not found: there is no such file in %.200s, where the run starts; check the path", a->name.s,
-				text_show(&shown, sv_of(a->about->cwd)));
+		(void)error_set(
+			a->err, a->err->kind,
+			"%.150s: not found: there is no such file in %.200s, where the run starts; check the path",
+			a->name.s, text_show(&shown, sv_of(a->about->cwd)));
 }
 
 static void advise_word(struct advice *a, const char *name)
@@ -119,15 +136,20 @@ static void advise_word(struct advice *a, const char *name)
 	if (find_on_host(a, name)) {
 		if (!is_not_shown(a))
 			(void)error_set(a->err, a->err->kind,
-					"%.100s: not found in the PATH of the sandbox; on this machine it is %.200s: name it by that path, or set PATH with --env",
+					"%.100s: not found in the PATH of the sandbox; on this machine it is %.200s: "
+					"name it by that path, or set PATH with --env",
 					a->name.s, text_show(&shown, sv_of(a->path)));
 		return;
 	}
 	if (cli_path_clean(a->about->cwd, name, a->path) == 0 && access(a->path, F_OK) == 0)
-		(void)error_set(a->err, a->err->kind, "%.100s: not found in the PATH of the sandbox; for the file in the work folder write ./%.100s", a->name.s,
-				a->name.s);
+		(void)error_set(
+			a->err, a->err->kind,
+			"%.100s: not found in the PATH of the sandbox; for the file in the work folder write ./%.100s",
+			a->name.s, a->name.s);
 	else
-		(void)error_set(a->err, a->err->kind, "%.200s: not found, neither in the PATH of the sandbox nor in yours; is it installed?", a->name.s);
+		(void)error_set(a->err, a->err->kind,
+				"%.200s: not found, neither in the PATH of the sandbox nor in yours; is it installed?",
+				a->name.s);
 }
 
 /* A name of the policy leads to it. */
@@ -149,23 +171,36 @@ static void advise_refused(struct advice *a, const char *name)
 		return;
 	policy_query_exec(a->policy, a->about->workdir, a->path, &why);
 	if (why.answer == ANSWER_DENY && why.rule[0])
-		(void)error_set(a->err, a->err->kind, "%.100s: cannot be executed in the sandbox: denied by %.150s (%.100s)", a->name.s, why.rule,
-				policy_where(a->policy, why.at));
+		(void)error_set(a->err, a->err->kind,
+				"%.100s: cannot be executed in the sandbox: denied by %.150s (%.100s)", a->name.s,
+				why.rule, policy_where(a->policy, why.at));
 	else if ((hit = denied_by_link(a)))
-		(void)error_set(a->err, a->err->kind, "%.100s: cannot be executed in the sandbox: denied by process.deny_exec %.150s (%.100s), which leads to it", a->name.s, hit->s,
-				policy_where(a->policy, hit->at));
+		(void)error_set(a->err, a->err->kind,
+				"%.100s: cannot be executed in the sandbox: denied by process.deny_exec %.150s "
+				"(%.100s), which leads to it",
+				a->name.s, hit->s, policy_where(a->policy, hit->at));
 	else if (stat(a->path, &st) == 0 && S_ISDIR(st.st_mode))
-		(void)error_set(a->err, a->err->kind, "%.200s: cannot be executed: it is a folder; name a program", a->name.s);
+		(void)error_set(a->err, a->err->kind, "%.200s: cannot be executed: it is a folder; name a program",
+				a->name.s);
 	else if (stat(a->path, &st) == 0 && !(st.st_mode & 0111))
-		(void)error_set(a->err, a->err->kind, "%.150s: cannot be executed: it lacks the permission; `chmod +x` gives it, or name its interpreter before it", a->name.s);
+		(void)error_set(a->err, a->err->kind,
+				"%.150s: cannot be executed: it lacks the permission; `chmod +x` gives it, or name its "
+				"interpreter before it",
+				a->name.s);
 }
 
 static void advise_image(struct advice *a, const char *name)
 {
 	if (strchr(name, '/'))
-		(void)error_set(a->err, a->err->kind, "%.200s: not found in the image, or something that it needs to start, such as its interpreter, is not; check the path", a->name.s);
+		(void)error_set(a->err, a->err->kind,
+				"%.200s: not found in the image, or something that it needs to start, such as its "
+				"interpreter, is not; check the path",
+				a->name.s);
 	else
-		(void)error_set(a->err, a->err->kind, "%.200s: not found in the PATH of the image; name it by its path there, or set PATH with --env", a->name.s);
+		(void)error_set(
+			a->err, a->err->kind,
+			"%.200s: not found in the PATH of the image; name it by its path there, or set PATH with --env",
+			a->name.s);
 }
 
 void launch_advice(const struct advice_about *about, const struct policy *policy, struct error *err)
@@ -203,7 +238,10 @@ void launch_lack(struct error *err)
 		doctor_run(c, &result);
 		if (result.status != DOCTOR_MISSING)
 			continue;
-		(void)error_set(err, ERROR_MISSING, "no sandbox can be made without %s, which this kernel lacks; `cordon doctor` says how to get it", c->name);
+		(void)error_set(err, ERROR_MISSING,
+				"no sandbox can be made without %s, which this kernel lacks; `cordon doctor` says how "
+				"to get it",
+				c->name);
 		err->code = ENOSYS;
 		return;
 	}

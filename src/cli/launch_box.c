@@ -28,7 +28,8 @@ int launch_box_init(char path[PATH_MAX], struct error *err)
 	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = readlink(link, path, PATH_MAX - 1);
 	if (n < 0)
-		return error_set(err, ERROR_MISSING, "/proc is not mounted here: cordon-init cannot be found without it");
+		return error_set(err, ERROR_MISSING,
+				 "/proc is not mounted here: cordon-init cannot be found without it");
 	path[n] = '\0';
 	return 0;
 }
@@ -57,7 +58,8 @@ void launch_box_bound(const struct launch_box *l, uint64_t memory, uint64_t cpus
 	limits->cpu_thousandths = smaller(limits->cpu_thousandths, cpus);
 }
 
-/* A file that is given to be read could be changed through its descriptor by whoever has its owner's id: only its bytes go in. */
+/* A file that is given to be read could be changed through its descriptor by whoever has its owner's id: only its bytes
+ * go in. */
 static int feed_input(struct box_stdio *s, struct error *err)
 {
 	struct stat st;
@@ -78,15 +80,28 @@ int launch_box_start(struct launch_box *l, const struct launch_box_request *req,
 	AUTO_FREE char *root = NULL;
 	char init[PATH_MAX];
 	struct box_ids ids;
-	struct box_request b = {.backend = l->backend, .plan = req->plan, .id = req->state->id, .ids = &ids, .init = init, .cgroup = req->cgroup, .memory_cgroup = req->memory_cgroup,
-				.cpu_cgroup = req->cpu_cgroup, .join = {.id = req->join, .user = req->group->spaces[0], .net = req->group->spaces[1], .leader = req->group->leader, .first = req->first}};
+	struct box_request b = {.backend = l->backend,
+				.plan = req->plan,
+				.id = req->state->id,
+				.ids = &ids,
+				.init = init,
+				.cgroup = req->cgroup,
+				.memory_cgroup = req->memory_cgroup,
+				.cpu_cgroup = req->cpu_cgroup,
+				.join = {.id = req->join,
+					 .user = req->group->spaces[0],
+					 .net = req->group->spaces[1],
+					 .leader = req->group->leader,
+					 .first = req->first}};
 
 	l->backend->ids(req->plan, &ids);
 	if (launch_box_init(init, err) < 0 || launch_box_folder(req->runs, true, &root, err) < 0)
 		return -1;
 	b.root = root;
 	/* what an image's sandbox may write to is its own, or was made for it */
-	if ((!req->plan->image && stage_make(&l->stage, req->plan, l->backend->name, req->state->dir, req->state->path, ids.host, err) < 0) || box_new(&b, &l->box, err) < 0)
+	if ((!req->plan->image && stage_make(&l->stage, req->plan, l->backend->name, req->state->dir, req->state->path,
+					     ids.host, err) < 0) ||
+	    box_new(&b, &l->box, err) < 0)
 		return -1;
 	if (req->gate && gate_listen(req->gate, req->policy, &door, &l->box->door, 1, err) < 0)
 		return -1;
@@ -97,11 +112,14 @@ int launch_box_start(struct launch_box *l, const struct launch_box_request *req,
 		return -1;
 	l->not_started = l->backend->start(l->box, err) < 0;
 	/* the runtime has much to load: from here on nobody waits for us */
-	if (l->not_started || stage_note(&l->stage, req->state->dir, req->state->path, err) < 0 || feed_input(&l->stdio, err) < 0)
+	if (l->not_started || stage_note(&l->stage, req->state->dir, req->state->path, err) < 0 ||
+	    feed_input(&l->stdio, err) < 0)
 		return -1;
 	if (req->plan->image)
 		return launch_image_stdio(req->plan->image, &l->collect, l->stdio.fds, err);
-	return l->backend->sends_fds || stdio_collect_start(&l->collect, l->stdio.fds) == 0 ? 0 : error_set(err, ERROR_SYSTEM, "standard output cannot be collected");
+	return l->backend->sends_fds || stdio_collect_start(&l->collect, l->stdio.fds) == 0
+		       ? 0
+		       : error_set(err, ERROR_SYSTEM, "standard output cannot be collected");
 }
 
 static int go(void *arg, struct error *err)

@@ -1,5 +1,6 @@
 /*
- * launch_box: the sandbox of a run where a container runtime makes it: staged folders, the box, the door, the runtime. For launch.c, which does the same for the native backend.
+ * launch_box: the sandbox of a run where a container runtime makes it: staged folders, the box, the door, the runtime.
+ * For launch.c, which does the same for the native backend.
  */
 #ifndef CORDON_CLI_LAUNCH_BOX_H
 #define CORDON_CLI_LAUNCH_BOX_H

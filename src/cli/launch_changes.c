@@ -12,7 +12,8 @@
 #include "supervise/copy.h"
 #include "sys/tree.h"
 
-/* For overlays on disk: a folder of their own, since the sandbox's user must be able to enter it and nothing else of the state. */
+/* For overlays on disk: a folder of their own, since the sandbox's user must be able to enter it and nothing else of
+ * the state. */
 int launch_make_layers(struct run *r)
 {
 	static const char *const names[] = {"layers", "layers/upper", "layers/work"};
@@ -34,7 +35,8 @@ int launch_save_policy(struct run *r)
 	struct stat st;
 
 	/* Only `diff` and `apply` ask for it. */
-	if (r->saved || (fstatat(r->state.dir, "layers", &st, AT_SYMLINK_NOFOLLOW) < 0 && fstatat(r->state.dir, "copy", &st, AT_SYMLINK_NOFOLLOW) < 0))
+	if (r->saved || (fstatat(r->state.dir, "layers", &st, AT_SYMLINK_NOFOLLOW) < 0 &&
+			 fstatat(r->state.dir, "copy", &st, AT_SYMLINK_NOFOLLOW) < 0))
 		return 0;
 	buf_init(&b, POLICY_CODEC_MAX);
 	if (changes_policy_encode(r->req->policy->policy, r->plan, &b, r->err) < 0)
@@ -55,7 +57,13 @@ struct plan_op *launch_find_overlay(struct run *r)
 
 static int bring_back(struct run *r)
 {
-	struct stage_end end = {.audit = r->audit, .call = r->req->call, .policy = r->req->policy->policy, .plan = r->plan, .state = r->state.dir, .state_path = r->state.path, .id = r->state.id};
+	struct stage_end end = {.audit = r->audit,
+				.call = r->req->call,
+				.policy = r->req->policy->policy,
+				.plan = r->plan,
+				.state = r->state.dir,
+				.state_path = r->state.path,
+				.id = r->state.id};
 
 	launch_box_end(&r->box);
 	return stage_return(&r->box.stage, &end, r->err);
@@ -68,7 +76,8 @@ void launch_note_names(struct run *r)
 	AUTO_FD host = op ? plan_source_open(op, O_RDONLY) : -1;
 
 	if (host >= 0 && copied_note(&r->there, host) < 0) {
-		call_note(r->req->call, "note: there is too much in the work folder to notice what the host deletes there meanwhile; `cordon apply` may bring it back");
+		call_note(r->req->call, "note: there is too much in the work folder to notice what the host deletes "
+					"there meanwhile; `cordon apply` may bring it back");
 		return;
 	}
 	if (!r->box.backend && r->there.other_group) {
@@ -79,7 +88,8 @@ void launch_note_names(struct run *r)
 
 static int keep_names(struct run *r)
 {
-	AUTO_FD upper = r->there.n ? openat(r->state.dir, "layers/upper", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	AUTO_FD upper =
+		r->there.n ? openat(r->state.dir, "layers/upper", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 	int result;
 
 	if (upper < 0)

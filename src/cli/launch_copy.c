@@ -11,7 +11,8 @@
 #include "supervise/copy.h"
 #include "supervise/usage.h"
 
-/* The workload can shut folders to its user, who we are; root of a namespace that maps just us reads them all the same. */
+/* The workload can shut folders to its user, who we are; root of a namespace that maps just us reads them all the same.
+ */
 static int open_reader(struct error *err)
 {
 	struct image_ids ids = {.count = 1, .zero_uid = geteuid(), .zero_gid = getegid()};
@@ -32,7 +33,8 @@ static int bound(struct launch_copy *c, uint64_t more, struct error *err)
 	}
 	has = usage_now(c->folders, c->reader ? c->reader : -1);
 	if (has > UINT64_MAX - more)
-		return error_set(err, ERROR_SYSTEM, "filesystem.tmp_size: it cannot be told how much the copy of the work folder holds");
+		return error_set(err, ERROR_SYSTEM,
+				 "filesystem.tmp_size: it cannot be told how much the copy of the work folder holds");
 	c->room = has + more;
 	return 0;
 }
@@ -42,12 +44,16 @@ static void tell(const struct call *call, const char *other_group)
 	struct text_shown t;
 
 	if (other_group)
-		call_note(call, "note: %s is of another group than yours, which overlayfs could not change: the copy-on-write work folder is copied as a whole instead", text_show(&t, sv_of(other_group)));
+		call_note(call,
+			  "note: %s is of another group than yours, which overlayfs could not change: the "
+			  "copy-on-write work folder is copied as a whole instead",
+			  text_show(&t, sv_of(other_group)));
 	else
 		call_note(call, "note: no overlayfs here for the copy-on-write work folder: copying it instead");
 }
 
-int launch_copy_make(struct launch_copy *c, const struct call *call, struct plan *plan, struct plan_op *op, const struct state *state, const char *other_group, struct error *err)
+int launch_copy_make(struct launch_copy *c, const struct call *call, struct plan *plan, struct plan_op *op,
+		     const struct state *state, const char *other_group, struct error *err)
 {
 	AUTO_FD from = plan_source_open(op, O_RDONLY);
 	AUTO_FD copy = -1;
@@ -58,7 +64,8 @@ int launch_copy_make(struct launch_copy *c, const struct call *call, struct plan
 	c->folders[0] = arena_printf(plan->arena, "%s/" STATE_COPY, state->path);
 	if (!c->folders[0])
 		return error_set(err, ERROR_SYSTEM, "out of memory");
-	if (state_write_file(state, STATE_FLEETING, sv_of(""), err) < 0 || copy_kept(from, state->dir, STATE_COPY, err) < 0 || bound(c, plan->tmp_size, err) < 0)
+	if (state_write_file(state, STATE_FLEETING, sv_of(""), err) < 0 ||
+	    copy_kept(from, state->dir, STATE_COPY, err) < 0 || bound(c, plan->tmp_size, err) < 0)
 		return -1;
 	op->kind = PLAN_BIND;
 	op->judged = false;

@@ -1,7 +1,10 @@
 /*
- * launch_copy: a plain copy of the work folder below the run's state, where no overlay can take what the run changes there.
+ * launch_copy: a plain copy of the work folder below the run's state, where no overlay can take what the run changes
+ * there.
  *
- * What it grows by is bounded by filesystem.tmp_size, as an overlay in memory is, but by watching (supervise/usage.h): a run that goes beyond is ended. As long as the run lasts the copy is marked as one that does not outlive its supervisor.
+ * What it grows by is bounded by filesystem.tmp_size, as an overlay in memory is, but by watching (supervise/usage.h):
+ * a run that goes beyond is ended. As long as the run lasts the copy is marked as one that does not outlive its
+ * supervisor.
  *
  * Zero it; launch_copy_done() closes what it owns.
  */
@@ -20,8 +23,10 @@ struct launch_copy {
 	int reader;		/* a user namespace whose root may read all of it; 0: we may */
 };
 
-/* op: the plan's overlay, which becomes the copy. other_group: what kept an overlay from serving, or NULL. Moves the plan's steps. */
-int launch_copy_make(struct launch_copy *c, const struct call *call, struct plan *plan, struct plan_op *op, const struct state *state, const char *other_group, struct error *err);
+/* op: the plan's overlay, which becomes the copy. other_group: what kept an overlay from serving, or NULL. Moves the
+ * plan's steps. */
+int launch_copy_make(struct launch_copy *c, const struct call *call, struct plan *plan, struct plan_op *op,
+		     const struct state *state, const char *other_group, struct error *err);
 void launch_copy_watch(const struct launch_copy *c, struct watch_limits *w);
 /* The run has ended, and what it changed is the user's. */
 void launch_copy_end(const struct launch_copy *c, const struct state *state);

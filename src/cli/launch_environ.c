@@ -4,7 +4,8 @@
 
 #include "plan/environ.h"
 
-int launch_environ(struct arena *arena, const struct launch_request *req, const struct gate_inside *inside, bool tty, char ***ret, struct error *err)
+int launch_environ(struct arena *arena, const struct launch_request *req, const struct gate_inside *inside, bool tty,
+		   char ***ret, struct error *err)
 {
 	const char *home = req->policy->folders.home;
 	struct environ_request e = {.policy = req->policy->policy,
@@ -21,7 +22,8 @@ int launch_environ(struct arena *arena, const struct launch_request *req, const 
 
 	for (i = 0; i < inside->n_placeholders; i++)
 		if (inside->placeholders[i].variable[0])
-			placeholders[e.n_placeholders++] = (struct environ_placeholder){inside->placeholders[i].variable, inside->placeholders[i].value};
+			placeholders[e.n_placeholders++] = (struct environ_placeholder){
+				inside->placeholders[i].variable, inside->placeholders[i].value};
 	e.placeholders = placeholders;
 	e.java_option = req->image || access("/etc/ssl/certs/java/cacerts", F_OK) < 0;
 	if (environ_build(arena, &e, &set, err) < 0)

@@ -11,7 +11,9 @@
 #include "cli/launch.h"
 #include "supervise/gate.h"
 
-/* inside: what programs need for the gateway, all zero where there is none. tty: the command has a terminal. The result is in the arena. */
-int launch_environ(struct arena *arena, const struct launch_request *req, const struct gate_inside *inside, bool tty, char ***ret, struct error *err);
+/* inside: what programs need for the gateway, all zero where there is none. tty: the command has a terminal. The result
+ * is in the arena. */
+int launch_environ(struct arena *arena, const struct launch_request *req, const struct gate_inside *inside, bool tty,
+		   char ***ret, struct error *err);
 
 #endif

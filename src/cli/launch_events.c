@@ -14,8 +14,10 @@
 #include "plan/plan_build.h"
 
 static const char *const namespaces[RUNTIMES] = {
-	[RUNTIME_NATIVE] = "user mount pid net ipc uts cgroup", [RUNTIME_GVISOR] = "a kernel of its own, mount pid net ipc uts",
-	[RUNTIME_RUNC] = "user mount pid net ipc uts cgroup",	[RUNTIME_CRUN] = "user mount pid net ipc uts cgroup",
+	[RUNTIME_NATIVE] = "user mount pid net ipc uts cgroup",
+	[RUNTIME_GVISOR] = "a kernel of its own, mount pid net ipc uts",
+	[RUNTIME_RUNC] = "user mount pid net ipc uts cgroup",
+	[RUNTIME_CRUN] = "user mount pid net ipc uts cgroup",
 	[RUNTIME_DOCKER] = "mount pid net ipc uts",
 };
 
@@ -27,7 +29,8 @@ static bool has_landlock(const struct launch_facts *f)
 /* Who a command is on the host, where a runtime starts it, is the runtime's to say. */
 void launch_landlock(struct launch_facts *f)
 {
-	const struct landlock_log_ids ids = f->pick->backend ? (struct landlock_log_ids){0, UINT32_MAX} : (struct landlock_log_ids){f->host_uid, 1};
+	const struct landlock_log_ids ids =
+		f->pick->backend ? (struct landlock_log_ids){0, UINT32_MAX} : (struct landlock_log_ids){f->host_uid, 1};
 
 	if (has_landlock(f))
 		f->landlock = landlock_log_new(f->features.landlock_abi, ids);
@@ -42,7 +45,8 @@ void launch_note_no_landlock(const struct call *call, const char *root)
 		mark = NULL;
 	fd = mark ? open(mark, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
 	if (fd >= 0)
-		call_note(call, "note: this kernel has no Landlock: namespaces, mounts and seccomp enforce the policy alone (said once; every log has it)");
+		call_note(call, "note: this kernel has no Landlock: namespaces, mounts and seccomp enforce the policy "
+				"alone (said once; every log has it)");
 }
 
 void launch_isolation(const struct launch_facts *f, char *out, size_t size)
@@ -89,7 +93,12 @@ static int log_fallback(struct audit *audit, const struct runtime_pick *pick, st
 		{.key = "runtime", .value = sv_of(runtime_names[pick->runtime])},
 		{.key = "fallback_from", .value = sv_of(runtime_names[pick->fallback_from])},
 	};
-	struct event e = {.kind = EVENT_NOTE, .domain = DOMAIN_PROCESS, .verdict = "escalate", .rule = "process.fallback", .message = pick->fallback, .fields = fields,
+	struct event e = {.kind = EVENT_NOTE,
+			  .domain = DOMAIN_PROCESS,
+			  .verdict = "escalate",
+			  .rule = "process.fallback",
+			  .message = pick->fallback,
+			  .fields = fields,
 			  .n_fields = sizeof(fields) / sizeof(fields[0])};
 
 	return pick->fallback_from == RUNTIME_AUTO ? 0 : audit_write(audit, &e, err);
@@ -108,13 +117,15 @@ int launch_log_start(struct audit *audit, const struct launch_facts *f, struct e
 		{.key = "workdir", .value = sv_of(f->plan->workdir ? f->plan->workdir : "")},
 		{.key = "command", .is_json = 1},
 		{.key = "policy", .value = sv_of(f->profile)},
-		{.key = "workdir_mode", .value = sv_of(f->plan->workdir ? workdir_mode_names[f->plan->workdir_mode] : "none")},
+		{.key = "workdir_mode",
+		 .value = sv_of(f->plan->workdir ? workdir_mode_names[f->plan->workdir_mode] : "none")},
 		{.key = "pid", .is_json = 1},
 		{.key = "runtime", .value = sv_of(runtime_names[f->pick->runtime])},
 		{.key = "runtime_reason", .value = sv_of(f->pick->reason)},
 	};
 	char pid[16];
-	struct event e = {.kind = EVENT_START, .domain = DOMAIN_PROCESS, .verdict = "allow", .fields = fields, .n_fields = 10};
+	struct event e = {
+		.kind = EVENT_START, .domain = DOMAIN_PROCESS, .verdict = "allow", .fields = fields, .n_fields = 10};
 
 	buf_init(&isolation, 4096);
 	buf_init(&command, AUDIT_COMMAND_MAX);
@@ -130,13 +141,18 @@ int launch_log_start(struct audit *audit, const struct launch_facts *f, struct e
 	if (f->pick->category)
 		fields[e.n_fields++] = (struct event_field){.key = "category", .value = sv_of(f->pick->category)};
 	if (f->pick->fallback_from != RUNTIME_AUTO)
-		fields[e.n_fields++] = (struct event_field){.key = "fallback_from", .value = sv_of(runtime_names[f->pick->fallback_from])};
+		fields[e.n_fields++] = (struct event_field){.key = "fallback_from",
+							    .value = sv_of(runtime_names[f->pick->fallback_from])};
 	if (f->keep)
-		fields[e.n_fields++] = (struct event_field){.key = "kind", .value = sv_of(f->keep->prepared ? "warm" : f->keep->owner ? "owned" : "kept")};
+		fields[e.n_fields++] = (struct event_field){.key = "kind",
+							    .value = sv_of(f->keep->prepared ? "warm"
+									   : f->keep->owner  ? "owned"
+											     : "kept")};
 	if (f->keep && f->keep->owner)
 		fields[e.n_fields++] = (struct event_field){.key = "owner", .value = sv_of(f->keep->owner)};
 	if (f->plan->image)
-		fields[e.n_fields++] = (struct event_field){.key = "image", .value = sv_of(strrchr(f->plan->image->layers[0], '/') + 1)};
+		fields[e.n_fields++] = (struct event_field){
+			.key = "image", .value = sv_of(strrchr(f->plan->image->layers[0], '/') + 1)};
 	return audit_write(audit, &e, err) < 0 ? -1 : log_fallback(audit, f->pick, err);
 }
 
@@ -161,8 +177,8 @@ int launch_log_limits(struct audit *audit, const struct cgroup_stats *stats, str
 	return 0;
 }
 
-int launch_log_exit(struct audit *audit, const struct supervise_result *r, const struct cgroup_stats *stats, int exit_status,
-		    struct error *err)
+int launch_log_exit(struct audit *audit, const struct supervise_result *r, const struct cgroup_stats *stats,
+		    int exit_status, struct error *err)
 {
 	AUTO_BUF usage = {0};
 	char status[16];
@@ -186,6 +202,7 @@ int launch_log_exit(struct audit *audit, const struct supervise_result *r, const
 	if (r->limit)
 		fields[e.n_fields++] = (struct event_field){.key = "limit", .value = sv_of(r->limit)};
 	if (r->gateway.n && !buf_failed(&r->gateway))
-		fields[e.n_fields++] = (struct event_field){.key = "gateway", .value = buf_view(&r->gateway), .is_json = 1};
+		fields[e.n_fields++] =
+			(struct event_field){.key = "gateway", .value = buf_view(&r->gateway), .is_json = 1};
 	return audit_write(audit, &e, err);
 }

@@ -29,7 +29,8 @@ struct launch_facts {
 /* What holds the run, in a few words: "user mount pid net ipc uts cgroup, landlock 7, seccomp". */
 void launch_isolation(const struct launch_facts *facts, char *out, size_t size);
 
-/* Finds out whether what Landlock denies can be read, of what the facts say will run. landlock_log_free() is the caller's. */
+/* Finds out whether what Landlock denies can be read, of what the facts say will run. landlock_log_free() is the
+ * caller's. */
 void launch_landlock(struct launch_facts *facts);
 
 /* That there is none, said once to each user (root: the folder of all runs), and in every log. */
@@ -38,7 +39,7 @@ void launch_note_no_landlock(const struct call *call, const char *root);
 int launch_log_start(struct audit *audit, const struct launch_facts *facts, struct error *err);
 /* Limits that the kernel enforced and only counted. */
 int launch_log_limits(struct audit *audit, const struct cgroup_stats *stats, struct error *err);
-int launch_log_exit(struct audit *audit, const struct supervise_result *result, const struct cgroup_stats *stats, int exit_status,
-		    struct error *err);
+int launch_log_exit(struct audit *audit, const struct supervise_result *result, const struct cgroup_stats *stats,
+		    int exit_status, struct error *err);
 
 #endif

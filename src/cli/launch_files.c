@@ -24,15 +24,19 @@ static int open_place(const char *option, const char *path, struct place *ret, s
 	struct text_shown shown;
 
 	if (r == -EISDIR)
-		return error_set(err, ERROR_USAGE, "--%s %s: is a folder; name a file", option, text_show(&shown, sv_of(path)));
+		return error_set(err, ERROR_USAGE, "--%s %s: is a folder; name a file", option,
+				 text_show(&shown, sv_of(path)));
 	if (r == -EINVAL)
-		return error_set(err, ERROR_USAGE, "--%s %s: is no regular file; name another", option, text_show(&shown, sv_of(path)));
+		return error_set(err, ERROR_USAGE, "--%s %s: is no regular file; name another", option,
+				 text_show(&shown, sv_of(path)));
 	if (r == -ELOOP)
 		return refuse_link(option, path, err);
-	return r < 0 ? error_sys(err, r, "--%s %s: cannot be written there", option, text_show(&shown, sv_of(path))) : 0;
+	return r < 0 ? error_sys(err, r, "--%s %s: cannot be written there", option, text_show(&shown, sv_of(path)))
+		     : 0;
 }
 
-/* Their lines would come between each other. Of this process alone, so that no child keeps it; a file system that has no locks is taken at its word. */
+/* Their lines would come between each other. Of this process alone, so that no child keeps it; a file system that has
+ * no locks is taken at its word. */
 static bool is_taken(int fd)
 {
 	struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -44,12 +48,15 @@ static int refuse_taken(const char *path, struct error *err)
 {
 	struct text_shown shown;
 
-	return error_set(err, ERROR_USAGE, "--json-events %s: another run is writing its events there; give each run a file of its own", text_show(&shown, sv_of(path)));
+	return error_set(err, ERROR_USAGE,
+			 "--json-events %s: another run is writing its events there; give each run a file of its own",
+			 text_show(&shown, sv_of(path)));
 }
 
 static int open_events(const char *path, struct error *err)
 {
-	/* O_NONBLOCK: an earlier run may have left a FIFO there that nobody reads. One that somebody reads is a way to look on. */
+	/* O_NONBLOCK: an earlier run may have left a FIFO there that nobody reads. One that somebody reads is a way to
+	 * look on. */
 	const char *name = NULL;
 	AUTO_FD dir = place_folder(path, &name);
 	AUTO_FD fd =
@@ -64,14 +71,17 @@ static int open_events(const char *path, struct error *err)
 				     : error_sys(err, dir, "--json-events %s", text_show(&shown, sv_of(path)));
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && is_taken(fd))
 		return refuse_taken(path, err);
-	if (fd >= 0 && fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)) && fcntl(fd, F_SETFL, O_APPEND) == 0)
+	if (fd >= 0 && fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)) &&
+	    fcntl(fd, F_SETFL, O_APPEND) == 0)
 		return fd_take(&fd);
 	if (fd >= 0 || errno == ENXIO)
-		return error_set(err, ERROR_USAGE, "--json-events %s: is no file, and no FIFO that somebody reads", text_show(&shown, sv_of(path)));
+		return error_set(err, ERROR_USAGE, "--json-events %s: is no file, and no FIFO that somebody reads",
+				 text_show(&shown, sv_of(path)));
 	return error_sys(err, errno, "--json-events %s", text_show(&shown, sv_of(path)));
 }
 
-int launch_outputs_open(struct launch_outputs *o, const char *report, const char *learn, const char *events, struct error *err)
+int launch_outputs_open(struct launch_outputs *o, const char *report, const char *learn, const char *events,
+			struct error *err)
 {
 	const char *const paths[] = {events, report, learn};
 	size_t i, n = 0;
@@ -88,7 +98,9 @@ int launch_outputs_hold(const struct launch_outputs *o, struct error *err)
 {
 	struct stat st;
 
-	return o->events >= 0 && fstat(o->events, &st) == 0 && S_ISREG(st.st_mode) && is_taken(o->events) ? refuse_taken(o->paths[0], err) : 0;
+	return o->events >= 0 && fstat(o->events, &st) == 0 && S_ISREG(st.st_mode) && is_taken(o->events)
+		       ? refuse_taken(o->paths[0], err)
+		       : 0;
 }
 
 void launch_outputs_done(struct launch_outputs *o)

@@ -1,5 +1,6 @@
 /*
- * launch_files: the files that `cordon run` writes for whoever called it. They may lie where the sandbox can write, so nothing that a run made there is followed, waited for or written to.
+ * launch_files: the files that `cordon run` writes for whoever called it. They may lie where the sandbox can write, so
+ * nothing that a run made there is followed, waited for or written to.
  */
 #ifndef CORDON_CLI_LAUNCH_FILES_H
 #define CORDON_CLI_LAUNCH_FILES_H
@@ -13,10 +14,13 @@ struct launch_outputs {
 	const char *paths[4]; /* of those that there are, borrowed; events come first */
 };
 
-/* Before the plan: what is there when a sandbox is made is covered in it. A path may be NULL; *o says that there is none. */
-int launch_outputs_open(struct launch_outputs *o, const char *report, const char *learn, const char *events, struct error *err);
+/* Before the plan: what is there when a sandbox is made is covered in it. A path may be NULL; *o says that there is
+ * none. */
+int launch_outputs_open(struct launch_outputs *o, const char *report, const char *learn, const char *events,
+			struct error *err);
 
-/* When no file is opened to look at it any more: a lock is lost when this process closes any descriptor of the file. Fails where another run took it meanwhile. */
+/* When no file is opened to look at it any more: a lock is lost when this process closes any descriptor of the file.
+ * Fails where another run took it meanwhile. */
 int launch_outputs_hold(const struct launch_outputs *o, struct error *err);
 void launch_outputs_done(struct launch_outputs *o);
 

@@ -30,14 +30,16 @@ static bool is_new(const struct looking *l, struct timespec changed)
 	return !sys_stamp_later(l->since, changed);
 }
 
-/* A link on the way, where git makes none, stands for anything, in the folder's place or in that of the file; so does what nobody may read, since whoever shut it can open it again. */
+/* A link on the way, where git makes none, stands for anything, in the folder's place or in that of the file; so does
+ * what nobody may read, since whoever shut it can open it again. */
 static bool is_new_thing(const struct looking *l, int git, const char *name)
 {
 	char folder[32];
 	struct stat st = {0};
 
 	(void)snprintf(folder, sizeof(folder), "%.*s", (int)strcspn(name, "/"), name);
-	if (fstatat(git, folder, &st, AT_SYMLINK_NOFOLLOW) < 0 || (S_ISDIR(st.st_mode) && fstatat(git, name, &st, AT_SYMLINK_NOFOLLOW) < 0))
+	if (fstatat(git, folder, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    (S_ISDIR(st.st_mode) && fstatat(git, name, &st, AT_SYMLINK_NOFOLLOW) < 0))
 		return errno != ENOENT; /* gone by now; what cannot be looked at may be anything */
 	return is_new(l, st.st_ctim);
 }
@@ -65,13 +67,17 @@ static void look_at(const struct looking *l, int git, const char *path)
 
 	for (i = 0; i < GIT_STATE_FILES; i++)
 		if (runs(l, git, git_state_files[i]))
-			call_note(l->call, "note: %s/%s: with what the run left there, git runs a program when somebody continues or skips; look at it first, or abort", text_show(&t, sv_of(path)), git_state_files[i]);
+			call_note(l->call,
+				  "note: %s/%s: with what the run left there, git runs a program when somebody "
+				  "continues or skips; look at it first, or abort",
+				  text_show(&t, sv_of(path)), git_state_files[i]);
 }
 
 /* One that git made: nobody inside can make these files. */
 static bool is_worktree(int at)
 {
-	return faccessat(at, "commondir", F_OK, AT_SYMLINK_NOFOLLOW) == 0 || faccessat(at, "gitdir", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	return faccessat(at, "commondir", F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+	       faccessat(at, "gitdir", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 static void look_at_worktrees(const struct looking *l, int git, const char *path)
@@ -86,9 +92,14 @@ static void look_at_worktrees(const struct looking *l, int git, const char *path
 	if (fd >= 0 && !d)
 		(void)close(fd);
 	if (fd == -EACCES)
-		call_note(l->call, "note: %s/worktrees: it cannot be read; whether the run left something there that git runs was not looked at", text_show(&t, sv_of(path)));
+		call_note(l->call,
+			  "note: %s/worktrees: it cannot be read; whether the run left something there that git runs "
+			  "was not looked at",
+			  text_show(&t, sv_of(path)));
 	while (d && n <= MAX_WORKTREES && (e = readdir(d))) {
-		AUTO_FD at = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ? -1 : openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		AUTO_FD at = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0
+				     ? -1
+				     : openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 		if (at < 0 || !is_worktree(at) || n++ == MAX_WORKTREES)
 			continue;
@@ -96,7 +107,10 @@ static void look_at_worktrees(const struct looking *l, int git, const char *path
 		look_at(l, at, name);
 	}
 	if (n > MAX_WORKTREES)
-		call_note(l->call, "note: %s/worktrees: there are more than %d; whether the run left something in the others that git runs was not looked at", text_show(&t, sv_of(path)), MAX_WORKTREES);
+		call_note(l->call,
+			  "note: %s/worktrees: there are more than %d; whether the run left something in the others "
+			  "that git runs was not looked at",
+			  text_show(&t, sv_of(path)), MAX_WORKTREES);
 	if (d)
 		(void)closedir(d);
 }
@@ -143,7 +157,8 @@ static void look_below(const struct looking *l, const char *folder, struct sv re
 		look_at_repository(l, path);
 }
 
-/* Repositories that were there have a config, which is protected, submodules too; one at the top of a folder may be new. */
+/* Repositories that were there have a config, which is protected, submodules too; one at the top of a folder may be
+ * new. */
 void launch_git_tell(const struct call *call, const struct plan *plan, struct timespec since)
 {
 	static const char git[] = "/.git", config[] = "/config";
@@ -174,7 +189,8 @@ const char *const *launch_git_configs(struct launch_git_configs *c, const struct
 
 	*c = (struct launch_git_configs){0};
 	/* $XDG_CONFIG_HOME is where our own folder is */
-	if (slash && (size_t)snprintf(c->xdg, sizeof(c->xdg), "%.*s/git/config", (int)(slash - folders->config), folders->config) < sizeof(c->xdg))
+	if (slash && (size_t)snprintf(c->xdg, sizeof(c->xdg), "%.*s/git/config", (int)(slash - folders->config),
+				      folders->config) < sizeof(c->xdg))
 		c->v[n++] = c->xdg;
 	for (i = 0; i < ARRAY_LEN(variables); i++) {
 		v = getenv(variables[i]);

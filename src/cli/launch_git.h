@@ -1,5 +1,6 @@
 /*
- * launch_git: what a run left in the repositories of folders that it could write to, and that would run a program when somebody goes on with it (model/git_state.h).
+ * launch_git: what a run left in the repositories of folders that it could write to, and that would run a program when
+ * somebody goes on with it (model/git_state.h).
  *
  * It is told, not undone: the rebase may be the user's own, or another program's that works there now.
  */
@@ -12,7 +13,8 @@
 #include "cli/cli_policy.h"
 #include "model/plan.h"
 
-/* Configuration files of git's that the environment names, for struct plan_request: NULL-terminated, in the caller's storage. */
+/* Configuration files of git's that the environment names, for struct plan_request: NULL-terminated, in the caller's
+ * storage. */
 struct launch_git_configs {
 	char xdg[PATH_MAX];
 	const char *v[4];

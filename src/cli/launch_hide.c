@@ -35,7 +35,8 @@ static int find_masks(struct hidden *h, struct plan *plan, const struct plan_op 
 	h->inodes = arena_array(plan->arena, h->room, sizeof(*h->inodes));
 	for (m = plan->ops; h->paths && m < plan->ops + plan->n_ops; m++)
 		if (m->kind == PLAN_MASK && path_is_below(m->target, op->target))
-			h->paths[h->n++] = arena_printf(plan->arena, "%s%s", op->source, m->target + strlen(op->target));
+			h->paths[h->n++] =
+				arena_printf(plan->arena, "%s%s", op->source, m->target + strlen(op->target));
 	if (arena_failed(plan->arena))
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	/* a folder before what is in it */
@@ -73,7 +74,8 @@ static int hide(const struct hidden *h, int host, int copy, const char *path, in
 	if (dir < 0 || is_shut(h, dir) || look(host, dir, name, path, &st) < 0 || S_ISLNK(st.st_mode))
 		return 0;
 	sys_remove_tree(dir, name);
-	if ((S_ISDIR(st.st_mode) ? mkdirat(dir, name, 0700) : mknodat(dir, name, S_IFREG | 0600, 0)) < 0 || (geteuid() == 0 && fchownat(dir, name, h->owner, h->owner, AT_SYMLINK_NOFOLLOW) < 0) ||
+	if ((S_ISDIR(st.st_mode) ? mkdirat(dir, name, 0700) : mknodat(dir, name, S_IFREG | 0600, 0)) < 0 ||
+	    (geteuid() == 0 && fchownat(dir, name, h->owner, h->owner, AT_SYMLINK_NOFOLLOW) < 0) ||
 	    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	*ret = st.st_ino;
@@ -162,7 +164,11 @@ static int found_late(void *arg, const char *inside, const struct plan_guard *gu
 int hide_late(struct hidden *h, struct plan *plan, const struct plan_op *op, int host, int copy, struct error *err)
 {
 	struct late l = {.h = h, .plan = plan, .op = op, .host = host, .copy = copy, .err = err};
-	struct scan scan = {.guards = plan->guards, .n_guards = plan->n_guards, .max_entries = PLAN_MAX_ENTRIES, .found = found_late, .arg = &l};
+	struct scan scan = {.guards = plan->guards,
+			    .n_guards = plan->n_guards,
+			    .max_entries = PLAN_MAX_ENTRIES,
+			    .found = found_late,
+			    .arg = &l};
 	uint64_t entries = 0;
 
 	return scan_tree_at(&scan, copy, op->source, op->target, &entries, err);
@@ -179,7 +185,8 @@ static bool is_elsewhere(const struct plan *plan, const struct plan_op *m, const
 	const struct plan_op *op;
 
 	for (op = plan->ops; op < plan->ops + plan->n_ops; op++)
-		if (op->kind != PLAN_DIR && op->kind != PLAN_PROTECT && path_is_below(op->target, target) && path_is_below(m->target, op->target))
+		if (op->kind != PLAN_DIR && op->kind != PLAN_PROTECT && path_is_below(op->target, target) &&
+		    path_is_below(m->target, op->target))
 			return true;
 	return false;
 }
@@ -196,7 +203,8 @@ void hide_drop(struct plan *plan, const char *target, int copy)
 	struct plan_op *m = plan->ops;
 
 	while (m < plan->ops + plan->n_ops) {
-		if (!covers(m) || !path_is_below(m->target, target) || !is_missing(copy, m->target + strlen(target) + 1) || is_elsewhere(plan, m, target)) {
+		if (!covers(m) || !path_is_below(m->target, target) ||
+		    !is_missing(copy, m->target + strlen(target) + 1) || is_elsewhere(plan, m, target)) {
 			m++;
 			continue;
 		}
@@ -216,7 +224,8 @@ static bool is_ours(const struct strays *s, const struct stat *st)
 {
 	size_t i;
 
-	if (st->st_dev != s->dev || !copied_before(s->copied, st->st_ctim) || (S_ISREG(st->st_mode) ? st->st_size != 0 : !S_ISDIR(st->st_mode)))
+	if (st->st_dev != s->dev || !copied_before(s->copied, st->st_ctim) ||
+	    (S_ISREG(st->st_mode) ? st->st_size != 0 : !S_ISDIR(st->st_mode)))
 		return false;
 	for (i = 0; i < s->h->n; i++)
 		if (s->h->inodes[i] == st->st_ino)

@@ -55,7 +55,8 @@ static int take_lifecycle(const struct call *call, struct launch_keep *k, struct
 	if (i == ARRAY_LEN(lifecycles))
 		return error_set(err, ERROR_USAGE, "--lifecycle takes call, task or agent");
 	if (i > 0 && !k->owner)
-		return error_set(err, ERROR_USAGE, "--lifecycle %s: whose? --owner NAME says which commands share a sandbox", name);
+		return error_set(err, ERROR_USAGE,
+				 "--lifecycle %s: whose? --owner NAME says which commands share a sandbox", name);
 	if (i == 0)
 		k->owner = NULL; /* each call has its own */
 	else
@@ -69,17 +70,26 @@ int launch_keep_options(const struct call *call, struct launch_keep *ret, bool *
 	const char *warm = call_value(call, "warm");
 	size_t i;
 
-	*ret = (struct launch_keep){.keep = call_has(call, "keep"), .owner = call_value(call, "owner"), .idle_ms = IDLE_MS, .grace_ms = GRACE_MS};
-	if (take_lifecycle(call, ret, err) < 0 || take_time(call, "idle", &ret->idle_ms, err) < 0 || take_time(call, "grace", &ret->grace_ms, err) < 0)
+	*ret = (struct launch_keep){.keep = call_has(call, "keep"),
+				    .owner = call_value(call, "owner"),
+				    .idle_ms = IDLE_MS,
+				    .grace_ms = GRACE_MS};
+	if (take_lifecycle(call, ret, err) < 0 || take_time(call, "idle", &ret->idle_ms, err) < 0 ||
+	    take_time(call, "grace", &ret->grace_ms, err) < 0)
 		return -1;
 	if (warm && (value_count(sv_of(warm), &ret->warm) || ret->warm == 0 || ret->warm > KEEP_WARM_MAX))
 		return error_set(err, ERROR_USAGE, "--warm takes a number from 1 to %d", KEEP_WARM_MAX);
 	if (ret->warm && (ret->keep || ret->owner))
-		return error_set(err, ERROR_USAGE, "--warm is for commands that have a sandbox each; with --keep or --owner leave it out");
+		return error_set(
+			err, ERROR_USAGE,
+			"--warm is for commands that have a sandbox each; with --keep or --owner leave it out");
 	*ret_asked = ret->keep || ret->owner || ret->warm;
 	for (i = 0; *ret_asked && i < ARRAY_LEN(not_with); i++)
 		if (call_has(call, not_with[i]))
-			return error_set(err, ERROR_USAGE, "--%s goes with a sandbox that ends with its command, not with --keep, --owner or --warm", not_with[i]);
+			return error_set(err, ERROR_USAGE,
+					 "--%s goes with a sandbox that ends with its command, not with --keep, "
+					 "--owner or --warm",
+					 not_with[i]);
 	if ((call_has(call, "idle") || call_has(call, "grace")) && !*ret_asked)
 		return error_set(err, ERROR_USAGE, "--idle and --grace go with --keep, --owner or --warm");
 	return 0;
@@ -99,7 +109,8 @@ static void leave_terminal(void)
 /* The supervisor: says the run's id when it is ready, or why it is not. */
 static _Noreturn void supervise_kept(const struct launch_request *req, const struct launch_keep *k, int ready)
 {
-	struct keep_request keep = {.owner = k->owner, .idle_ms = k->idle_ms, .grace_ms = k->grace_ms, .prepared = k->prepared};
+	struct keep_request keep = {
+		.owner = k->owner, .idle_ms = k->idle_ms, .grace_ms = k->grace_ms, .prepared = k->prepared};
 	/* for the log and `cordon ps`: its commands will be logged one by one */
 	char kept[] = "(kept for further commands)", *argv[] = {kept, NULL};
 	struct launch_request mine = *req;
@@ -151,7 +162,8 @@ static int start(const struct launch_request *req, const struct launch_keep *k, 
 	pid_t child;
 
 	/* here, where somebody reads what is said of it */
-	if (state_root(&runs, err) < 0 || live_wait(runs, &(struct live_reach){req->policy->policy, req->workdir}, req->call, err) < 0)
+	if (state_root(&runs, err) < 0 ||
+	    live_wait(runs, &(struct live_reach){req->policy->policy, req->workdir}, req->call, err) < 0)
 		return -1;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return error_sys(err, errno, "pipe");
@@ -227,7 +239,10 @@ struct shown {
 /* False: what we have cannot be told now. Nothing is made where no sandbox of this policy has any. */
 static bool can_show(const struct launch_request *req, struct shown *s)
 {
-	const struct gate_request g = {.policy = req->policy->policy, .config = req->policy->folders.config, .home = req->policy->folders.home, .environment = environ};
+	const struct gate_request g = {.policy = req->policy->policy,
+				       .config = req->policy->folders.config,
+				       .home = req->policy->folders.home,
+				       .environment = environ};
 	struct error ignored = {0};
 
 	if (gate_needed(g.policy) && !s->made && !s->failed) {
@@ -241,7 +256,8 @@ static bool can_show(const struct launch_request *req, struct shown *s)
 static enum client_taken take(const struct launch_request *req, int fd, bool alone, struct shown *s)
 {
 	/* a run of our own will say what is wrong */
-	return can_show(req, s) ? client_take(fd, alone, req->policy->digest, s->made ? &s->likeness : NULL) : CLIENT_OTHER_CREDENTIALS;
+	return can_show(req, s) ? client_take(fd, alone, req->policy->digest, s->made ? &s->likeness : NULL)
+				: CLIENT_OTHER_CREDENTIALS;
 }
 
 /* An owner's sandbox: ours, or the place for a new one. */
@@ -253,17 +269,22 @@ struct owned {
 	bool started;
 };
 
-/* Which sandbox it is. That it is a new one although there is one already is said to everybody: what was left in that one is not in this. */
+/* Which sandbox it is. That it is a new one although there is one already is said to everybody: what was left in that
+ * one is not in this. */
 static void note_owned(const struct launch_request *req, const struct launch_keep *k, struct owned *o)
 {
-	const char *differs = !o->started ? NULL : o->other[0] ? "set of credentials or gateway.yaml" : kept_other(&o->kept, o->other);
+	const char *differs = !o->started   ? NULL
+			      : o->other[0] ? "set of credentials or gateway.yaml"
+					    : kept_other(&o->kept, o->other);
 	struct text_shown t;
 
 	(void)text_show(&t, sv_of(k->owner));
 	if (differs)
-		call_note(req->call, "note: sandbox %s was started for %s beside %s, which has another %s", o->id, t.s, o->other, differs);
+		call_note(req->call, "note: sandbox %s was started for %s beside %s, which has another %s", o->id, t.s,
+			  o->other, differs);
 	else if (isatty(STDERR_FILENO))
-		call_note(req->call, o->started ? "sandbox %s was started for %s" : "sandbox %s of %s is used", o->id, t.s);
+		call_note(req->call, o->started ? "sandbox %s was started for %s" : "sandbox %s of %s is used", o->id,
+			  t.s);
 }
 
 /* A connection to the one that we may use; -1: there is none, and o->slot is where a new one goes. */
@@ -283,8 +304,11 @@ static int look_for_owned(const struct launch_request *req, int lock, const char
 		if (fd >= 0)
 			(void)close(fd);
 		if (fd < 0 && o->id[0] && run_info_failed(runs, o->id))
-			call_note(req->call, "note: sandbox %s, which was used before, failed at its end, and what it changed may not all have come back: `cordon logs %s` says what, `cordon diff %s` shows what is kept of its work folder", o->id,
-				  o->id, o->id);
+			call_note(req->call,
+				  "note: sandbox %s, which was used before, failed at its end, and what it changed may "
+				  "not all have come back: `cordon logs %s` says what, `cordon diff %s` shows what is "
+				  "kept of its work folder",
+				  o->id, o->id, o->id);
 		if (taken == CLIENT_OTHER_CREDENTIALS)
 			memcpy(o->other, o->id, STATE_ID);
 		else if (empty == KEPT_SLOTS)
@@ -296,7 +320,8 @@ static int look_for_owned(const struct launch_request *req, int lock, const char
 }
 
 /* A connection to the owner's sandbox, which is started where there is none. */
-static int find_owned(const struct launch_request *req, const struct launch_keep *k, char id[STATE_ID], struct error *err)
+static int find_owned(const struct launch_request *req, const struct launch_keep *k, char id[STATE_ID],
+		      struct error *err)
 {
 	AUTO_FREE char *runs = NULL;
 	struct owned o = {0};
@@ -304,7 +329,8 @@ static int find_owned(const struct launch_request *req, const struct launch_keep
 	int fd = -1;
 
 	/* what is just coming back from the one before is waited for here, and then its end can be told */
-	if (state_root(&runs, err) < 0 || live_wait(runs, &(struct live_reach){req->policy->policy, req->workdir}, req->call, err) < 0)
+	if (state_root(&runs, err) < 0 ||
+	    live_wait(runs, &(struct live_reach){req->policy->policy, req->workdir}, req->call, err) < 0)
 		return -1;
 	if (kept_init(&o.kept, req, k->owner, err) == 0 && (lock = kept_lock(&o.kept, err)) >= 0) {
 		fd = look_for_owned(req, lock, runs, &o);
@@ -326,21 +352,29 @@ static int run_in(int fd, const char *id, const struct launch_request *req, stru
 	int r = client_exec(fd, req->argv, req->pick->backend && !req->pick->backend->sends_fds, &limit, err);
 
 	if (limit.key[0])
-		call_note(req->call, "%s was reached and ended the command; `cordon logs %s` has the details", limit.key, id);
+		call_note(req->call, "%s was reached and ended the command; `cordon logs %s` has the details",
+			  limit.key, id);
 	if (r < 0)
-		launch_advice(&(struct advice_about){.name = req->argv[0], .workdir = req->workdir, .cwd = req->workdir ? req->workdir : req->policy->folders.home}, p, err);
+		launch_advice(&(struct advice_about){.name = req->argv[0],
+						     .workdir = req->workdir,
+						     .cwd = req->workdir ? req->workdir : req->policy->folders.home},
+			      p, err);
 	return r;
 }
 
-/* A container's copies of what it may write to are made when it is prepared: they would be old by the time it is used. */
+/* A container's copies of what it may write to are made when it is prepared: they would be old by the time it is used.
+ */
 static bool would_be_stale(const struct launch_request *req)
 {
 	const struct policy *p = req->policy->policy;
 
-	return req->pick->backend && ((req->workdir && (p->fs.workdir.v == WORKDIR_READ_WRITE || p->fs.workdir.v == WORKDIR_COPY)) || p->fs.write.n);
+	return req->pick->backend &&
+	       ((req->workdir && (p->fs.workdir.v == WORKDIR_READ_WRITE || p->fs.workdir.v == WORKDIR_COPY)) ||
+		p->fs.write.n);
 }
 
-/* A connection to a prepared sandbox that is ours alone, or -1. One that has another policy by now, as when a file of it was saved, or other credentials than we have, is nobody's any more. */
+/* A connection to a prepared sandbox that is ours alone, or -1. One that has another policy by now, as when a file of
+ * it was saved, or other credentials than we have, is nobody's any more. */
 static int take_prepared(const struct launch_request *req, const struct kept *warm, char id[STATE_ID])
 {
 	struct shown shown = {0};
@@ -365,7 +399,9 @@ static int run_warm(const struct launch_request *req, const struct launch_keep *
 	int r;
 
 	if (would_be_stale(req))
-		return error_set(err, ERROR_USAGE, "--warm: on %s folders that may be written are copies, and those of a prepared sandbox would be old; use filesystem.workdir: read-only or none, or --keep",
+		return error_set(err, ERROR_USAGE,
+				 "--warm: on %s folders that may be written are copies, and those of a prepared "
+				 "sandbox would be old; use filesystem.workdir: read-only or none, or --keep",
 				 req->pick->backend->name);
 	if (kept_init(&warm, req, "", err) < 0)
 		return -1;
@@ -399,7 +435,8 @@ static int run_owned(const struct launch_request *req, const struct launch_keep 
 		*err = (struct error){0};
 		fd = find_owned(req, k, id, err);
 		if (fd < 0)
-			return err->kind ? -1 : error_set(err, ERROR_SYSTEM, "the sandbox ended while it was being started");
+			return err->kind ? -1
+					 : error_set(err, ERROR_SYSTEM, "the sandbox ended while it was being started");
 		r = run_in(fd, id, req, err);
 	}
 	return r;
@@ -425,6 +462,7 @@ int launch_keep(const struct launch_request *req, const struct launch_keep *k, s
 	if (r < 0 && (err->kind == ERROR_NOT_FOUND || err->kind == ERROR_NOT_EXEC))
 		end_unused(fd);
 	else
-		call_note(req->call, "kept as %s: `cordon exec %s -- CMD` runs more in it, `cordon stop %s` ends it", id, id, id);
+		call_note(req->call, "kept as %s: `cordon exec %s -- CMD` runs more in it, `cordon stop %s` ends it",
+			  id, id, id);
 	return r;
 }

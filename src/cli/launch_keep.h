@@ -1,8 +1,10 @@
 /*
- * launch_keep: `cordon run` whose sandbox does not end with its command: kept for further ones (--keep), for those of one owner (--owner), or prepared beforehand (--warm).
+ * launch_keep: `cordon run` whose sandbox does not end with its command: kept for further ones (--keep), for those of
+ * one owner (--owner), or prepared beforehand (--warm).
  *
- * The supervisor of such a sandbox is a child that leads its own session; we are its first client, as `cordon exec` would be. With --warm the sandbox is for one command, as without; what is prepared for the next runs is
- * prepared after the command has ended, by a child of its own, so nobody waits for it.
+ * The supervisor of such a sandbox is a child that leads its own session; we are its first client, as `cordon exec`
+ * would be. With --warm the sandbox is for one command, as without; what is prepared for the next runs is prepared
+ * after the command has ended, by a child of its own, so nobody waits for it.
  */
 #ifndef CORDON_CLI_LAUNCH_KEEP_H
 #define CORDON_CLI_LAUNCH_KEEP_H

@@ -57,8 +57,8 @@ static void remember(struct learn *l, const struct learned *e)
 	size_t i;
 
 	for (i = 0; i < l->n; i++) {
-		if (same(l->v[i].host, e->host) && l->v[i].port == e->port && same(l->v[i].method, e->method) && same(l->v[i].path, e->path) &&
-		    same(l->v[i].remark, e->remark)) {
+		if (same(l->v[i].host, e->host) && l->v[i].port == e->port && same(l->v[i].method, e->method) &&
+		    same(l->v[i].path, e->path) && same(l->v[i].remark, e->remark)) {
 			l->v[i].refused += e->refused;
 			l->v[i].approved += e->approved;
 			return;
@@ -100,7 +100,8 @@ static void split_port(struct arena *a, struct sv s, unsigned otherwise, struct 
 	e->host = arena_str(a, host);
 }
 
-/* NULL, or why no rule can say just this. The words are the workload's: a wildcard among them would open more than was refused. */
+/* NULL, or why no rule can say just this. The words are the workload's: a wildcard among them would open more than was
+ * refused. */
 static const char *cannot_be_rule(struct learn *l, struct learned *e)
 {
 	const char *why = value_host_exact(l->arena, sv_of(e->host), &e->host);
@@ -115,7 +116,10 @@ static void remember_rule(struct learn *l, struct sv subject, struct learned *e)
 	const char *why = arena_failed(l->arena) ? NULL : cannot_be_rule(l, e);
 
 	if (why)
-		*e = (struct learned){.refused = e->refused, .approved = e->approved, .remark = arena_printf(l->arena, "network: %.*s: %s", (int)subject.n, subject.p, why)};
+		*e = (struct learned){
+			.refused = e->refused,
+			.approved = e->approved,
+			.remark = arena_printf(l->arena, "network: %.*s: %s", (int)subject.n, subject.p, why)};
 	remember(l, e);
 }
 
@@ -146,7 +150,8 @@ static void take_network(struct learn *l, struct sv subject, bool approved)
 	remember_rule(l, subject, &e);
 }
 
-/* "inference.providers NAME model MODEL", as the relay has it for a model that is not in the provider's list. False: it is another rule. */
+/* "inference.providers NAME model MODEL", as the relay has it for a model that is not in the provider's list. False: it
+ * is another rule. */
 static bool take_model(struct learn *l, const char *rule)
 {
 	static const char key[] = "inference.providers ", of[] = " model ";
@@ -172,7 +177,8 @@ void learn_denied(void *learn, const struct event *e)
 	struct learn *l = learn;
 	struct sv target = {"", 0};
 	/* it would have been denied: so an answer can be kept */
-	bool approved = e->kind == EVENT_NOTE && e->rule && strcmp(e->rule, "network.ask") == 0 && e->verdict && strcmp(e->verdict, "allow") == 0;
+	bool approved = e->kind == EVENT_NOTE && e->rule && strcmp(e->rule, "network.ask") == 0 && e->verdict &&
+			strcmp(e->verdict, "allow") == 0;
 	size_t i;
 
 	if (e->kind != EVENT_DENIAL && !approved)
@@ -186,8 +192,12 @@ void learn_denied(void *learn, const struct event *e)
 	}
 	if (e->domain == DOMAIN_INFERENCE && take_model(l, e->rule))
 		return;
-	remember(l, &(struct learned){.refused = 1, .remark = arena_printf(l->arena, "%s: %.*s%s%s%s%s", domains[e->domain <= DOMAIN_INFERENCE ? e->domain : 0], (int)target.n, target.p,
-							     e->rule ? ", by " : "", e->rule ? e->rule : "", e->message ? ": " : "", e->message ? e->message : "")});
+	remember(l, &(struct learned){.refused = 1,
+				      .remark = arena_printf(l->arena, "%s: %.*s%s%s%s%s",
+							     domains[e->domain <= DOMAIN_INFERENCE ? e->domain : 0],
+							     (int)target.n, target.p, e->rule ? ", by " : "",
+							     e->rule ? e->rule : "", e->message ? ": " : "",
+							     e->message ? e->message : "")});
 }
 
 /* As a YAML string in double quotes. */
@@ -231,7 +241,8 @@ static bool is_for(const struct net_rule *r, const char *host)
 	return r->host ? net_host_matches(r->host, sv_of(host)) : net_cidr_has(r->cidr, sv_of(host));
 }
 
-/* Does a rule look into bodies that go to this host? A further one, by method and path, would pass by what it says about them. */
+/* Does a rule look into bodies that go to this host? A further one, by method and path, would pass by what it says
+ * about them. */
 static bool is_looked_into(const struct policy *p, const struct learned *e)
 {
 	uint32_t i;
@@ -242,7 +253,8 @@ static bool is_looked_into(const struct policy *p, const struct learned *e)
 	return false;
 }
 
-/* What the policy's own rules send to the host: without it, what was refused would now arrive, and be refused there. NULL: nothing. */
+/* What the policy's own rules send to the host: without it, what was refused would now arrive, and be refused there.
+ * NULL: nothing. */
 static const char *credential_for(const struct policy *p, const char *host)
 {
 	const struct net_rule *r;
@@ -339,8 +351,11 @@ static void put_remark(struct buf *out, const struct learned *e)
 
 	buf_init(&text, 4096);
 	if (e->host)
-		(void)buf_printf(&text, "network: %s%s%s, port %u%s%s: a rule for this host looks into bodies (graphql, mcp): list there what was refused", e->method ? e->method : "",
-				 e->method ? " " : "", e->host, e->port, e->path ? ", " : "", e->path ? e->path : "");
+		(void)buf_printf(&text,
+				 "network: %s%s%s, port %u%s%s: a rule for this host looks into bodies (graphql, mcp): "
+				 "list there what was refused",
+				 e->method ? e->method : "", e->method ? " " : "", e->host, e->port,
+				 e->path ? ", " : "", e->path ? e->path : "");
 	else
 		(void)buf_str(&text, e->remark);
 	(void)buf_str(out, "#   ");
@@ -353,7 +368,8 @@ static void put_policy(struct buf *out, const struct learn *l, const struct call
 	bool any = false;
 	size_t i;
 
-	(void)buf_str(out, "# What the run was refused, or a person had to allow, as the smallest policy that allows it. Look at every line before you use it: this is what the program wanted, not\n"
+	(void)buf_str(out, "# What the run was refused, or a person had to allow, as the smallest policy that allows "
+			   "it. Look at every line before you use it: this is what the program wanted, not\n"
 			   "# what it should have.\nversion: 1\n");
 	put_extends(out, call);
 	for (i = 0; i < l->n; i++) {
@@ -370,7 +386,8 @@ static void put_policy(struct buf *out, const struct learn *l, const struct call
 			continue;
 		if (!is_looked_into(policy, &l->v[i]) && (l->v[i].host || !l->v[i].remark))
 			continue;
-		(void)buf_str(out, any ? "" : "\n# Also refused, and not opened by a rule that could be written here:\n");
+		(void)buf_str(out,
+			      any ? "" : "\n# Also refused, and not opened by a rule that could be written here:\n");
 		any = true;
 		put_remark(out, &l->v[i]);
 	}
@@ -378,7 +395,8 @@ static void put_policy(struct buf *out, const struct learn *l, const struct call
 		(void)buf_str(out, "# Nothing was refused.\n");
 }
 
-int learn_write(const struct learn *l, const struct call *call, const struct policy *policy, const struct place *place, struct error *err)
+int learn_write(const struct learn *l, const struct call *call, const struct policy *policy, const struct place *place,
+		struct error *err)
 {
 	struct text_shown shown;
 	AUTO_BUF b = {0};

@@ -53,7 +53,8 @@ static int add_name(void *arg, const char *path)
 	return 0;
 }
 
-/* A link on the way, and on those of the links that the last name is, can be removed, and a folder be made there: then the file has other names. */
+/* A link on the way, and on those of the links that the last name is, can be removed, and a folder be made there: then
+ * the file has other names. */
 static int add_names_instead(struct names *to, const char *file)
 {
 	char folder[PATH_MAX] = "", text[PATH_MAX], *slash;
@@ -61,7 +62,8 @@ static int add_names_instead(struct names *to, const char *file)
 	ssize_t k;
 	int steps, r;
 
-	if ((file[0] != '/' && !getcwd(folder, sizeof(folder))) || (size_t)snprintf(text, sizeof(text), "%s", file) >= sizeof(text))
+	if ((file[0] != '/' && !getcwd(folder, sizeof(folder))) ||
+	    (size_t)snprintf(text, sizeof(text), "%s", file) >= sizeof(text))
 		return 0;
 	for (steps = 0; steps < STEPS_MAX; steps++) {
 		r = plan_links_instead(to->arena, folder, text, add_name, to);
@@ -88,7 +90,8 @@ int live_names(struct arena *arena, const char *file, const char **ret, size_t *
 	(void)snprintf(folder, sizeof(folder), "%s%s", file[0] == '/' ? "" : "./", file);
 	slash = strrchr(folder, '/');
 	*slash = '\0';
-	if (real_path(folder[0] ? folder : "/", real) && *n < LIVE_FILES && (ret[*n] = arena_printf(arena, "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash + 1)))
+	if (real_path(folder[0] ? folder : "/", real) && *n < LIVE_FILES &&
+	    (ret[*n] = arena_printf(arena, "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash + 1)))
 		*n += *n == 0 || strcmp(ret[*n - 1], ret[*n]) != 0; /* no link: it is the same */
 	return add_names_instead(&(struct names){arena, ret, n}, file) < 0 ? -1 : 0;
 }
@@ -150,7 +153,8 @@ static int read_record(int folder, const char *id, struct record *ret, struct er
 }
 
 /* Calls back for each that is alive, but `except`. */
-static int each(int folder, const char *except, int (*fn)(void *arg, struct record *r, struct error *err), void *arg, struct error *err)
+static int each(int folder, const char *except, int (*fn)(void *arg, struct record *r, struct error *err), void *arg,
+		struct error *err)
 {
 	struct sys_names names;
 	const char *id;
@@ -191,7 +195,8 @@ static int gather_followed(struct gather *g, struct record *r, struct error *err
 		if (i < g->n)
 			continue;
 		if (g->n == LIVE_FILES)
-			return error_set(err, ERROR_SYSTEM, "the runs that are alive follow more policy files than can be protected");
+			return error_set(err, ERROR_SYSTEM,
+					 "the runs that are alive follow more policy files than can be protected");
 		g->ret[g->n] = arena_str(g->arena, sv_of(name));
 		if (!g->ret[g->n++])
 			return error_set(err, ERROR_SYSTEM, "out of memory");
@@ -208,7 +213,8 @@ static int open_records(const char *root)
 
 /* What is written about runs. */
 
-/* Of a pattern, the part before its first wildcard: where what it matches begins. A floating one shows nothing by itself. */
+/* Of a pattern, the part before its first wildcard: where what it matches begins. A floating one shows nothing by
+ * itself. */
 static bool begins_with_fixed(const char *path, const char *pattern)
 {
 	size_t n = strcspn(pattern, "*?[{\\");
@@ -230,7 +236,8 @@ static bool is_in_reach(const struct live_reach *reach, const char *path)
 	return i < write->n;
 }
 
-/* Nobody gets into it any more, or it is to end. One that only begins can be reached in a moment; one that stands still is not waited for. */
+/* Nobody gets into it any more, or it is to end. One that only begins can be reached in a moment; one that stands still
+ * is not waited for. */
 static bool is_ending(const char *id)
 {
 	struct client_seen seen = {0};
@@ -280,9 +287,13 @@ int live_wait(const char *root, const struct live_reach *reach, const struct cal
 		if (!f.id[0])
 			break;
 		if (now_ms() >= began + LIVE_WAIT_MS)
-			return error_set(err, ERROR_SYSTEM, "sandbox %s has not brought its changes of this run's folders back yet; try again when `cordon ps` does not show it any more", f.id);
+			return error_set(err, ERROR_SYSTEM,
+					 "sandbox %s has not brought its changes of this run's folders back yet; try "
+					 "again when `cordon ps` does not show it any more",
+					 f.id);
 		if (!said && now_ms() >= began + LIVE_SAY_MS)
-			call_note(call, "waiting for sandbox %s, which brings its changes of this run's folders back", f.id);
+			call_note(call, "waiting for sandbox %s, which brings its changes of this run's folders back",
+				  f.id);
 		said = said || now_ms() >= began + LIVE_SAY_MS;
 		(void)nanosleep(&pause, NULL);
 	}
@@ -304,7 +315,9 @@ static int add_output(struct outputs *o, const char *name, struct error *err)
 	if (i < g->n || !is_in_reach(o->reach, name))
 		return 0;
 	if (g->n == LIVE_FILES)
-		return error_set(err, ERROR_SYSTEM, "the runs that are alive write more files in this run's folders than can be protected; let them write their events elsewhere");
+		return error_set(err, ERROR_SYSTEM,
+				 "the runs that are alive write more files in this run's folders than can be "
+				 "protected; let them write their events elsewhere");
 	g->ret[g->n] = arena_str(g->arena, sv_of(name));
 	return g->ret[g->n++] ? 0 : error_set(err, ERROR_SYSTEM, "out of memory");
 }
@@ -334,7 +347,8 @@ static void name_outputs(struct arena *arena, const char *const *written, const 
 		(void)live_names(arena, *written, names, n);
 }
 
-int live_look(struct arena *arena, const struct live_reach *reach, const char *root, const char *const *written, const char *protect[LIVE_FILES + 1], const char *outputs[LIVE_FILES + 1], struct error *err)
+int live_look(struct arena *arena, const struct live_reach *reach, const char *root, const char *const *written,
+	      const char *protect[LIVE_FILES + 1], const char *outputs[LIVE_FILES + 1], struct error *err)
 {
 	struct others o = {{arena, protect, 0}, {{arena, outputs, 0}, reach}};
 	const struct policy *p = reach->policy;
@@ -344,7 +358,9 @@ int live_look(struct arena *arena, const struct live_reach *reach, const char *r
 
 	for (i = 1; i < p->n_files; i++)
 		if (!policy_shipped(p->files[i]) && live_names(arena, p->files[i], protect, &o.followed.n) < 0)
-			return error_set(err, ERROR_INPUT, "%s is reached through more links than can be protected; name the file itself", p->files[i]);
+			return error_set(err, ERROR_INPUT,
+					 "%s is reached through more links than can be protected; name the file itself",
+					 p->files[i]);
 	name_outputs(arena, written, names, &n);
 	for (i = 0; i < n; i++)
 		if (add_output(&o.outputs, names[i], err) < 0)
@@ -444,7 +460,10 @@ static int compare_with(void *arg, struct record *theirs, struct error *err)
 
 	while ((name = next(theirs, FOLLOWS)))
 		if (may_write(&c->ours, name)) {
-			(void)error_set(err, ERROR_DENIED, "a run that started a moment ago follows %s, which this one could change: try again", text_show(&shown, sv_of(name)));
+			(void)error_set(
+				err, ERROR_DENIED,
+				"a run that started a moment ago follows %s, which this one could change: try again",
+				text_show(&shown, sv_of(name)));
 			err->code = EAGAIN;
 			return -1;
 		}
@@ -461,7 +480,8 @@ int live_begin(struct live *l, const struct live_request *q, struct error *err)
 		return -1;
 	buf_init(&c.ours.bytes, RECORD_MAX);
 	put_record(&c.ours.bytes, q);
-	r = buf_failed(&c.ours.bytes) ? error_set(err, ERROR_SYSTEM, "out of memory") : each(l->folder, q->id, compare_with, &c, err);
+	r = buf_failed(&c.ours.bytes) ? error_set(err, ERROR_SYSTEM, "out of memory")
+				      : each(l->folder, q->id, compare_with, &c, err);
 	buf_done(&c.ours.bytes);
 	return r;
 }

@@ -1,5 +1,6 @@
 /*
- * launch_own: a run from its request to its end, for launch.c, which starts it, and launch_changes.c, which keeps what it changed. Nobody else includes it.
+ * launch_own: a run from its request to its end, for launch.c, which starts it, and launch_changes.c, which keeps what
+ * it changed. Nobody else includes it.
  */
 #ifndef CORDON_CLI_LAUNCH_OWN_H
 #define CORDON_CLI_LAUNCH_OWN_H

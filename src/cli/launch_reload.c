@@ -11,7 +11,8 @@
 #include "policy/policy_diff.h"
 #include "policy/policy_load.h"
 
-/* Does it mean something else where nothing can change? Both sides get one network and inference, so that only the rest is compared. */
+/* Does it mean something else where nothing can change? Both sides get one network and inference, so that only the rest
+ * is compared. */
 static bool waits_for_restart(const struct launch_reload *l, const struct cli_policy *now)
 {
 	struct policy changed = *now->policy;
@@ -21,7 +22,8 @@ static bool waits_for_restart(const struct launch_reload *l, const struct cli_po
 	changed.net = l->first->net;
 	changed.inference = l->first->inference;
 	buf_init(&ignored, 1 << 20);
-	r = policy_diff_text((struct policy_diff_side){l->first, "a"}, (struct policy_diff_side){&changed, "b"}, now->workdir, &ignored);
+	r = policy_diff_text((struct policy_diff_side){l->first, "a"}, (struct policy_diff_side){&changed, "b"},
+			     now->workdir, &ignored);
 	return r.more || r.less;
 }
 
@@ -31,7 +33,9 @@ static bool has_new_base_url(const struct policy *first, const struct policy *no
 	uint32_t i, k;
 
 	for (i = 0; i < now->inference.n_providers; i++) {
-		for (k = 0; k < first->inference.n_providers && strcmp(first->inference.providers[k].name, now->inference.providers[i].name) != 0; k++)
+		for (k = 0; k < first->inference.n_providers &&
+			    strcmp(first->inference.providers[k].name, now->inference.providers[i].name) != 0;
+		     k++)
 			;
 		if (k == first->inference.n_providers)
 			return true;
@@ -71,7 +75,8 @@ static int allow(void *arg, const char *host, uint16_t port, struct error *err)
 		return error_set(err, ERROR_DENIED, "the policy that is in force now does not ask");
 	if (l->n_approved == ARRAY_LEN(l->approved))
 		return error_set(err, ERROR_DENIED, "at most %zu hosts can be allowed by hand", ARRAY_LEN(l->approved));
-	*r = (struct net_rule){.host = arena_str(l->arena, sv_of(host)), .ports = arena_alloc(l->arena, sizeof(port)), .n_ports = 1};
+	*r = (struct net_rule){
+		.host = arena_str(l->arena, sv_of(host)), .ports = arena_alloc(l->arena, sizeof(port)), .n_ports = 1};
 	if (arena_failed(l->arena))
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	r->ports[0] = port;
@@ -90,7 +95,10 @@ static int check_here(const struct launch_reload *l, struct error *err)
 
 	if (!l->here || (getcwd(now, sizeof(now)) && strcmp(now, l->here) == 0))
 		return 0;
-	return error_set(err, ERROR_DENIED, "%s, where the run was started, was moved or removed since; start it anew, or name policies by absolute paths", text_show(&shown, sv_of(l->here)));
+	return error_set(err, ERROR_DENIED,
+			 "%s, where the run was started, was moved or removed since; start it anew, or name policies "
+			 "by absolute paths",
+			 text_show(&shown, sv_of(l->here)));
 }
 
 static int load_again(const struct launch_reload *l, const char *path, struct cli_policy *ret, struct error *err)
@@ -114,14 +122,18 @@ static int load(void *arg, const char *path, char digest[65], struct error *err)
 			cli_policy_done(&loaded);
 	}
 	if (r < 0) {
-		call_note(l->call, "the new policy is refused, the last one stays: %s", text_show(&shown, sv_of(err->text)));
+		call_note(l->call, "the new policy is refused, the last one stays: %s",
+			  text_show(&shown, sv_of(err->text)));
 		return -1;
 	}
 	elsewhere = waits_for_restart(l, &loaded);
 	providers = has_new_base_url(l->first, loaded.policy);
 	if (elsewhere || providers) {
-		(void)error_set(err, ERROR_NONE, "%s%s%s wait%s for a restart of the run", elsewhere ? "what the new policy changes in filesystem and process" : "",
-				elsewhere && providers ? ", and " : "", providers ? "the base URLs of providers that it was not started with" : "", providers ? "" : "s");
+		(void)error_set(err, ERROR_NONE, "%s%s%s wait%s for a restart of the run",
+				elsewhere ? "what the new policy changes in filesystem and process" : "",
+				elsewhere && providers ? ", and " : "",
+				providers ? "the base URLs of providers that it was not started with" : "",
+				providers ? "" : "s");
 		call_note(l->call, "note: %s", err->text);
 	}
 	memcpy(digest, loaded.digest, sizeof(loaded.digest));
@@ -140,7 +152,8 @@ static bool is_followed(const struct launch_reload *l, const char *file, const s
 		;
 	if (i == live->n_avoid)
 		return true;
-	call_note(l->call, "note: another sandbox may write %s: changes of it take effect by `cordon policy push` only", text_show(&shown, sv_of(file)));
+	call_note(l->call, "note: another sandbox may write %s: changes of it take effect by `cordon policy push` only",
+		  text_show(&shown, sv_of(file)));
 	return false;
 }
 
@@ -155,7 +168,8 @@ static const char *find_here(struct arena *arena, const struct policy *p)
 	return NULL;
 }
 
-void launch_reload_init(struct launch_reload *l, const struct call *call, const struct policy *first, struct gate *gate, const struct live *live)
+void launch_reload_init(struct launch_reload *l, const struct call *call, const struct policy *first, struct gate *gate,
+			const struct live *live)
 {
 	uint32_t i;
 

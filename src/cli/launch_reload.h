@@ -1,6 +1,6 @@
 /*
- * launch_reload: a run's policy while the run goes on. Network and inference can change, by gate_reload(); what the other two domains say now was settled at the start, and a
- * difference there is told as waiting for a restart.
+ * launch_reload: a run's policy while the run goes on. Network and inference can change, by gate_reload(); what the
+ * other two domains say now was settled at the start, and a difference there is told as waiting for a restart.
  */
 #ifndef CORDON_CLI_LAUNCH_RELOAD_H
 #define CORDON_CLI_LAUNCH_RELOAD_H
@@ -24,7 +24,8 @@ struct launch_reload {
 };
 
 /* gate NULL: nothing can change. live: whose files are not followed, as other runs may write them. */
-void launch_reload_init(struct launch_reload *l, const struct call *call, const struct policy *first, struct gate *gate, const struct live *live);
+void launch_reload_init(struct launch_reload *l, const struct call *call, const struct policy *first, struct gate *gate,
+			const struct live *live);
 void launch_reload_done(struct launch_reload *l);
 
 #endif

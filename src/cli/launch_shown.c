@@ -27,8 +27,16 @@ int launch_shown(const struct launch_request *req, char ret[SHA256_HEX], struct 
 	char any[] = "-", *argv[] = {any, NULL}, *env[] = {NULL};
 	unsigned char digest[SHA256_SIZE];
 	AUTO_FREE char *state = NULL;
-	struct plan_request q = {.policy = req->policy->policy, .argv = argv, .env = env, .workdir = req->workdir, .here = req->policy->workdir, .home = req->policy->folders.home,
-				 .cache_dir = req->policy->folders.cache, .runtime = runtime_names[req->pick->runtime], .runtime_why = "", .image = req->image};
+	struct plan_request q = {.policy = req->policy->policy,
+				 .argv = argv,
+				 .env = env,
+				 .workdir = req->workdir,
+				 .here = req->policy->workdir,
+				 .home = req->policy->folders.home,
+				 .cache_dir = req->policy->folders.cache,
+				 .runtime = runtime_names[req->pick->runtime],
+				 .runtime_why = "",
+				 .image = req->image};
 	struct launch_git_configs configs;
 	struct cli_own own;
 	struct plan *plan = NULL;

@@ -1,5 +1,7 @@
 /*
- * launch_shown: a digest of what a run would be shown of this machine now: which folders they are, not only what they are called, and which names in them are covered. Two runs with the same policy and the same digest may share a sandbox.
+ * launch_shown: a digest of what a run would be shown of this machine now: which folders they are, not only what they
+ * are called, and which names in them are covered. Two runs with the same policy and the same digest may share a
+ * sandbox.
  */
 #ifndef CORDON_CLI_LAUNCH_SHOWN_H
 #define CORDON_CLI_LAUNCH_SHOWN_H

@@ -24,7 +24,8 @@
 #include "sys/tree.h"
 
 /* The copy of `host`, as the sandbox's user may see it. */
-static int fill_copy(struct staged *v, struct plan *plan, const struct plan_op *op, int host, int state, uint32_t owner, struct error *err)
+static int fill_copy(struct staged *v, struct plan *plan, const struct plan_op *op, int host, int state, uint32_t owner,
+		     struct error *err)
 {
 	AUTO_FD copy = -1;
 
@@ -50,7 +51,8 @@ static void drop_missing(const struct stage *s, struct plan *plan, int state)
 	}
 }
 
-/* What applies that were killed left in the folder is put right before it is copied, and again before anything comes back. */
+/* What applies that were killed left in the folder is put right before it is copied, and again before anything comes
+ * back. */
 static void end_others(struct staged *v, int host)
 {
 	AUTO_FREE char *root = NULL;
@@ -65,7 +67,8 @@ static void end_others(struct staged *v, int host)
 	v->others = o;
 }
 
-static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int state, const char *state_path, uint32_t owner, struct error *err)
+static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int state, const char *state_path,
+		     uint32_t owner, struct error *err)
 {
 	AUTO_FD host = plan_source_open(op, O_RDONLY);
 	bool kept = op->kind == PLAN_OVERLAY;
@@ -75,7 +78,12 @@ static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int
 
 	if (host < 0 || fstat(host, &st) < 0)
 		return plan_source_error(op, host < 0 ? host : -errno, err);
-	*v = (struct staged){.host = op->source, .target = op->target, .kept = kept, .dev = st.st_dev, .ino = st.st_ino, .hidden.owner = owner};
+	*v = (struct staged){.host = op->source,
+			     .target = op->target,
+			     .kept = kept,
+			     .dev = st.st_dev,
+			     .ino = st.st_ino,
+			     .hidden.owner = owner};
 	(void)snprintf(v->name, sizeof(v->name), kept ? STATE_COPY : STATE_STAGED "%zu", s->n);
 	s->n++;
 	path = arena_printf(plan->arena, "%s/%s", state_path, v->name);
@@ -92,7 +100,8 @@ static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int
 	return 0;
 }
 
-int stage_make(struct stage *s, struct plan *plan, const char *runtime, int state, const char *state_path, uint32_t owner, struct error *err)
+int stage_make(struct stage *s, struct plan *plan, const char *runtime, int state, const char *state_path,
+	       uint32_t owner, struct error *err)
 {
 	struct text_shown t;
 	struct plan_op *op;
@@ -103,10 +112,13 @@ int stage_make(struct stage *s, struct plan *plan, const char *runtime, int stat
 		if (op->kind != PLAN_OVERLAY && !(op->kind == PLAN_BIND && op->host && op->writable))
 			continue;
 		if (op->kind == PLAN_BIND && !op->folder)
-			return error_set(err, ERROR_DENIED, "filesystem.write %s: a single file cannot be written from %s, only folders; name its folder, or use process.runtime: native",
+			return error_set(err, ERROR_DENIED,
+					 "filesystem.write %s: a single file cannot be written from %s, only folders; "
+					 "name its folder, or use process.runtime: native",
 					 text_show(&t, sv_of(op->source)), runtime);
 		if (s->n == STAGE_MAX)
-			return error_set(err, ERROR_INPUT, "filesystem.write: at most %d folders on %s", STAGE_MAX, runtime);
+			return error_set(err, ERROR_INPUT, "filesystem.write: at most %d folders on %s", STAGE_MAX,
+					 runtime);
 		if (make_copy(s, plan, op, state, state_path, owner, err) < 0)
 			return -1;
 	}
@@ -138,11 +150,15 @@ static int open_host(const struct staged *v, struct error *err)
 	struct stat st;
 
 	if (fd == -ELOOP || fd == -ENOTDIR)
-		return error_set(err, ERROR_DENIED, "%s: a link was put in its way; its copy cannot be brought back", text_show(&t, sv_of(v->host)));
+		return error_set(err, ERROR_DENIED, "%s: a link was put in its way; its copy cannot be brought back",
+				 text_show(&t, sv_of(v->host)));
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return error_sys(err, fd < 0 ? fd : errno, "%s: its copy cannot be brought back", text_show(&t, sv_of(v->host)));
+		return error_sys(err, fd < 0 ? fd : errno, "%s: its copy cannot be brought back",
+				 text_show(&t, sv_of(v->host)));
 	if (st.st_dev != v->dev || st.st_ino != v->ino)
-		return error_set(err, ERROR_DENIED, "%s: another folder stands there now; its copy cannot be brought back", text_show(&t, sv_of(v->host)));
+		return error_set(err, ERROR_DENIED,
+				 "%s: another folder stands there now; its copy cannot be brought back",
+				 text_show(&t, sv_of(v->host)));
 	return fd_take(&fd);
 }
 
@@ -150,7 +166,13 @@ static int open_host(const struct staged *v, struct error *err)
 static void log_left(const struct stage_end *end, const char *path, const char *why, const char *kept)
 {
 	struct event_field fields[] = {{.key = "target", .value = sv_of(path)}, {.key = "kept", .value = sv_of(kept)}};
-	struct event e = {.kind = EVENT_NOTE, .domain = DOMAIN_FILESYSTEM, .verdict = "deny", .rule = "filesystem", .message = why, .fields = fields, .n_fields = 2};
+	struct event e = {.kind = EVENT_NOTE,
+			  .domain = DOMAIN_FILESYSTEM,
+			  .verdict = "deny",
+			  .rule = "filesystem",
+			  .message = why,
+			  .fields = fields,
+			  .n_fields = 2};
 	struct error ignored = {0};
 
 	if (end->audit)
@@ -188,7 +210,8 @@ static void tell_all_left(struct stage_end *end, const struct staged *v, const s
 		tell_left(end, v, &list->v[i], n++);
 	}
 	if (n > STAGE_SAID)
-		call_note(end->call, "... and %zu more; the log has %s", n - STAGE_SAID, n > STAGE_LOGGED ? "the first of them" : "them");
+		call_note(end->call, "... and %zu more; the log has %s", n - STAGE_SAID,
+			  n > STAGE_LOGGED ? "the first of them" : "them");
 }
 
 struct returning {
@@ -211,7 +234,8 @@ static int scan_and_apply(struct returning *r, struct error *err)
 	return r->list->n ? changes_apply(r->lower, r->upper, r->end->state, r->list, &options, &r->applied, err) : 0;
 }
 
-/* Where the host changed something between the look and the rename: looks again, and sees it. Where another run is just coming back: waits for its end. */
+/* Where the host changed something between the look and the rename: looks again, and sees it. Where another run is just
+ * coming back: waits for its end. */
 static int try_apply(struct returning *r, struct error *err)
 {
 	static const struct timespec pause = {.tv_nsec = 20000000};
@@ -229,9 +253,16 @@ static int try_apply(struct returning *r, struct error *err)
 	}
 }
 
-static int bring_back(struct staged *v, const struct timespec *started, const struct changes_patterns *patterns, struct stage_end *end, size_t *ret_left, struct error *err)
+static int bring_back(struct staged *v, const struct timespec *started, const struct changes_patterns *patterns,
+		      struct stage_end *end, size_t *ret_left, struct error *err)
 {
-	struct returning b = {.v = v, .end = end, .rules = {.root = v->host, .started = *started, .copied = &v->copied, .hidden = v->hidden.paths, .n_hidden = v->hidden.n}};
+	struct returning b = {.v = v,
+			      .end = end,
+			      .rules = {.root = v->host,
+					.started = *started,
+					.copied = &v->copied,
+					.hidden = v->hidden.paths,
+					.n_hidden = v->hidden.n}};
 	AUTO_FD lower = open_host(v, err);
 	AUTO_FD upper = openat(end->state, v->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int r;
@@ -269,7 +300,8 @@ static void keep_for_diff(struct staged *v, const struct stage_end *end)
 	AUTO_FD host = -1;
 	AUTO_FD copy = -1;
 
-	if (!end->plan->workdir || strcmp(v->host, end->plan->workdir) != 0 || renameat(end->state, v->name, end->state, STATE_COPY) < 0)
+	if (!end->plan->workdir || strcmp(v->host, end->plan->workdir) != 0 ||
+	    renameat(end->state, v->name, end->state, STATE_COPY) < 0)
 		return;
 	(void)snprintf(v->name, sizeof(v->name), STATE_COPY);
 	/* without it more is taken for the run's than need be */
@@ -287,9 +319,12 @@ static void tell_kept(struct staged *v, const struct stage_end *end, const char 
 	keep_for_diff(v, end);
 	log_left(end, v->host, what, v->name);
 	if (strcmp(v->name, STATE_COPY) == 0)
-		call_note(end->call, "%s: %s; `cordon diff --all %s` shows what the sandbox has, `cordon apply %s` tries again", text_show(&t, sv_of(v->host)), what, end->id, end->id);
+		call_note(end->call,
+			  "%s: %s; `cordon diff --all %s` shows what the sandbox has, `cordon apply %s` tries again",
+			  text_show(&t, sv_of(v->host)), what, end->id, end->id);
 	else
-		call_note(end->call, "%s: %s; the sandbox's version is kept in %s/%s", text_show(&t, sv_of(v->host)), what, end->state_path, v->name);
+		call_note(end->call, "%s: %s; the sandbox's version is kept in %s/%s", text_show(&t, sv_of(v->host)),
+			  what, end->state_path, v->name);
 }
 
 int stage_return(struct stage *s, struct stage_end *end, struct error *err)
@@ -318,7 +353,9 @@ int stage_return(struct stage *s, struct stage_end *end, struct error *err)
 	}
 	changes_patterns_done(&patterns);
 	if (r == 0 && end->conflicts)
-		return error_set(err, ERROR_DENIED, "%zu change%s of the run could not be brought back: the host changed the same files meanwhile; compare the sandbox's version, which is kept, with yours", end->conflicts,
-				 end->conflicts == 1 ? "" : "s");
+		return error_set(err, ERROR_DENIED,
+				 "%zu change%s of the run could not be brought back: the host changed the same files "
+				 "meanwhile; compare the sandbox's version, which is kept, with yours",
+				 end->conflicts, end->conflicts == 1 ? "" : "s");
 	return r;
 }

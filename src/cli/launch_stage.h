@@ -1,10 +1,13 @@
 /*
  * launch_stage: folders of the host that a container may write to, as copies.
  *
- * A container runtime can show a folder or not; it cannot refuse names that do not exist yet. So what a plan shows writable is copied to the run's state folder, and the plan shows the copy. When the run has ended, what
- * it changed there is judged as `cordon apply` judges (supervise/changes.h), and what may comes back, each folder as a whole or not at all; what may not is said and left in the copy.
- * The folder that is copied must be the one that the plan judged (plan/plan_source.h), and the one that changes come back to must be that: at its path another may stand by then, or a link on the way. What the plan masks is not in the copies at all (launch_hide.h).
- * A work folder in mode `copy` stays a copy, for `cordon diff` and `cordon apply`; so does one that could not be brought back as a whole.
+ * A container runtime can show a folder or not; it cannot refuse names that do not exist yet. So what a plan shows
+ * writable is copied to the run's state folder, and the plan shows the copy. When the run has ended, what it changed
+ * there is judged as `cordon apply` judges (supervise/changes.h), and what may comes back, each folder as a whole or
+ * not at all; what may not is said and left in the copy. The folder that is copied must be the one that the plan judged
+ * (plan/plan_source.h), and the one that changes come back to must be that: at its path another may stand by then, or a
+ * link on the way. What the plan masks is not in the copies at all (launch_hide.h). A work folder in mode `copy` stays
+ * a copy, for `cordon diff` and `cordon apply`; so does one that could not be brought back as a whole.
  *
  * Only folders: a single file that may be written is refused.
  */
@@ -43,9 +46,11 @@ struct stage {
 };
 
 /* owner: who may write to the copies. state: the run's folder, by descriptor and path. Changes the plan. */
-int stage_make(struct stage *s, struct plan *plan, const char *runtime, int state, const char *state_path, uint32_t owner, struct error *err);
+int stage_make(struct stage *s, struct plan *plan, const char *runtime, int state, const char *state_path,
+	       uint32_t owner, struct error *err);
 
-/* Writes down what the copies that are kept were made of: after stage_make(), when there is time, and before anything inside may change them. */
+/* Writes down what the copies that are kept were made of: after stage_make(), when there is time, and before anything
+ * inside may change them. */
 int stage_note(const struct stage *s, int state, const char *state_path, struct error *err);
 
 /* Before anything inside may change the copies: see copied.h. */
@@ -62,8 +67,9 @@ struct stage_end {
 };
 
 /*
- * Everything inside has ended. What must stay in a copy is said by name and cause, and logged (the first STAGE_SAID, STAGE_LOGGED of a folder), and that copy is kept. What the policy refuses is no failure, as it is none inside
- * a native sandbox; what the host's own changes stood against is: work of the run is missing where it was to be.
+ * Everything inside has ended. What must stay in a copy is said by name and cause, and logged (the first STAGE_SAID,
+ * STAGE_LOGGED of a folder), and that copy is kept. What the policy refuses is no failure, as it is none inside a
+ * native sandbox; what the host's own changes stood against is: work of the run is missing where it was to be.
  */
 int stage_return(struct stage *s, struct stage_end *end, struct error *err);
 

@@ -30,7 +30,8 @@ static const struct option options[] = {
 enum { OPTION_AT_POLICY, OPTION_AT_PROFILE, OPTION_AT_RUNTIME, OPTION_AT_PHASE, OPTION_AT_BOUNDS, OWN_VALUES = 4 };
 
 /* The policies of the command line, or the profile `task`, and what belongs to the phase. *ret borrows from both. */
-static int make_call(const struct call *from, const struct task_sandbox *s, struct call *ret, struct option_value **ret_values, struct error *err)
+static int make_call(const struct call *from, const struct task_sandbox *s, struct call *ret,
+		     struct option_value **ret_values, struct error *err)
 {
 	size_t room = from->n_values + OWN_VALUES, at = 0, n = 0, i;
 	const struct option_value *given;
@@ -45,7 +46,10 @@ static int make_call(const struct call *from, const struct task_sandbox *s, stru
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	while ((given = call_next(from, NULL, &at))) {
 		const char *name = given->option->name;
-		int which = strcmp(name, "policy") == 0 ? OPTION_AT_POLICY : strcmp(name, "profile") == 0 ? OPTION_AT_PROFILE : strcmp(name, "runtime") == 0 ? OPTION_AT_RUNTIME : -1;
+		int which = strcmp(name, "policy") == 0    ? OPTION_AT_POLICY
+			    : strcmp(name, "profile") == 0 ? OPTION_AT_PROFILE
+			    : strcmp(name, "runtime") == 0 ? OPTION_AT_RUNTIME
+							   : -1;
 
 		if (which >= 0)
 			v[n++] = (struct option_value){&options[which], given->value};
@@ -60,7 +64,12 @@ static int make_call(const struct call *from, const struct task_sandbox *s, stru
 	v[n++] = (struct option_value){&options[OPTION_AT_PHASE], s->phase};
 	if (s->bounds)
 		v[n++] = (struct option_value){&options[OPTION_AT_BOUNDS], s->bounds};
-	*ret = (struct call){.verb = from->verb, .command = (char **)(uintptr_t)s->argv, .argv = from->argv, .out = from->out, .values = v, .n_values = n};
+	*ret = (struct call){.verb = from->verb,
+			     .command = (char **)(uintptr_t)s->argv,
+			     .argv = from->argv,
+			     .out = from->out,
+			     .values = v,
+			     .n_values = n};
 	*ret_values = v;
 	return 0;
 }
@@ -83,7 +92,8 @@ static void tell_ready(void *arg, const char *id)
 	(void)write_all(s->to, run, sizeof(run)); /* a runner that is gone takes us with it */
 }
 
-/* One byte: then neither a file nor a program that the kernel pipes to gets a core, and with it the values. Where the limit is 0 already it cannot be that, and no file is written. */
+/* One byte: then neither a file nor a program that the kernel pipes to gets a core, and with it the values. Where the
+ * limit is 0 already it cannot be that, and no file is written. */
 static void forbid_cores(void)
 {
 	struct rlimit now, none = {1, 1};
@@ -92,12 +102,23 @@ static void forbid_cores(void)
 		(void)setrlimit(RLIMIT_CORE, &none);
 }
 
-static int run_one(const struct call *call, const struct task_sandbox *s, struct started *started, struct task_ended *ended, struct error *err)
+static int run_one(const struct call *call, const struct task_sandbox *s, struct started *started,
+		   struct task_ended *ended, struct error *err)
 {
 	struct cli_policy p = {0};
 	struct launch_outcome outcome = {.ready = tell_ready, .arg = started};
 	struct image_root root = s->root;
-	struct launch_request req = {.call = call, .policy = &p, .argv = s->argv, .events_path = s->events, .outcome = &outcome, .image = &root, .join = s->join, .first = s->first, .group_memory = s->group_memory, .group_cpus = s->group_cpus, .env_arguments = s->pass};
+	struct launch_request req = {.call = call,
+				     .policy = &p,
+				     .argv = s->argv,
+				     .events_path = s->events,
+				     .outcome = &outcome,
+				     .image = &root,
+				     .join = s->join,
+				     .first = s->first,
+				     .group_memory = s->group_memory,
+				     .group_cpus = s->group_cpus,
+				     .env_arguments = s->pass};
 	struct keep_request held = {.ready = -1};
 	struct credentials *c = NULL;
 	struct runtime_pick pick;
@@ -137,7 +158,8 @@ static int run_one(const struct call *call, const struct task_sandbox *s, struct
 }
 
 /* In the child: nothing of the caller's but what the sandbox gets. */
-static int supervise_one(const struct call *from, const struct task_sandbox *s, struct started *started, struct task_ended *ended)
+static int supervise_one(const struct call *from, const struct task_sandbox *s, struct started *started,
+			 struct task_ended *ended)
 {
 	struct option_value *values = NULL;
 	struct error err = {0};
@@ -225,7 +247,8 @@ static int end(void *arg, struct task_running *r, struct task_ended *ret, struct
 	while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	if (!whole)
-		return error_set(err, ERROR_SYSTEM, "the supervisor of a sandbox ended without a word; was it killed from outside?");
+		return error_set(err, ERROR_SYSTEM,
+				 "the supervisor of a sandbox ended without a word; was it killed from outside?");
 	*ret = e;
 	return 0;
 }

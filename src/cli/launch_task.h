@@ -1,8 +1,9 @@
 /*
  * launch_task: starts the sandboxes of a task run (task/launcher.h), each by a child that is its supervisor.
  *
- * A child is a copy of us that calls launch(): the policy of the command line, with the operator's phase laid over it, cut down to what the task asks for. Values of credentials that are granted to
- * a verifier are fetched in that child alone, and end with it. What it knows at the end comes back through a pipe.
+ * A child is a copy of us that calls launch(): the policy of the command line, with the operator's phase laid over it,
+ * cut down to what the task asks for. Values of credentials that are granted to a verifier are fetched in that child
+ * alone, and end with it. What it knows at the end comes back through a pipe.
  */
 #ifndef CORDON_CLI_LAUNCH_TASK_H
 #define CORDON_CLI_LAUNCH_TASK_H

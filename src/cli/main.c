@@ -12,8 +12,8 @@
 enum { EXIT_OWN_FAILURE = 125 };
 
 /*
- * A closed standard fd would be given to the next file that is opened, and a message would end up in it. The stand-in cannot be used in the direction
- * the fd is for, so reads and writes still fail, as they would on a closed one.
+ * A closed standard fd would be given to the next file that is opened, and a message would end up in it. The stand-in
+ * cannot be used in the direction the fd is for, so reads and writes still fail, as they would on a closed one.
  */
 static int keep_std_fds(void)
 {
@@ -31,7 +31,8 @@ static void on_failed_write(int sig)
 	(void)sig;
 }
 
-/* Who writes is told by write() itself. A handler, not SIG_IGN: the kernel resets it when CMD is executed, so CMD gets the disposition that we were started with. */
+/* Who writes is told by write() itself. A handler, not SIG_IGN: the kernel resets it when CMD is executed, so CMD gets
+ * the disposition that we were started with. */
 static void catch_failed_writes(void)
 {
 	static const int signals[] = {SIGPIPE, SIGXFSZ};
@@ -59,7 +60,9 @@ static int check_limits(struct error *err)
 
 	for (i = 0; i < sizeof(need) / sizeof(need[0]); i++)
 		if (getrlimit(need[i].what, &now) == 0 && now.rlim_cur < need[i].least)
-			return error_set(err, ERROR_MISSING, "%s is %llu, and Cordon needs %llu: raise it, in a shell by `%s`", need[i].name, (unsigned long long)now.rlim_cur,
+			return error_set(err, ERROR_MISSING,
+					 "%s is %llu, and Cordon needs %llu: raise it, in a shell by `%s`",
+					 need[i].name, (unsigned long long)now.rlim_cur,
 					 (unsigned long long)need[i].least, need[i].shell);
 	return 0;
 }

@@ -32,7 +32,8 @@ static void say(const struct run_check_to *to, const char *format, ...)
 	to->say(to->arg, text);
 }
 
-/* These return true where a run would be refused. Nothing is started for it: a runtime that is there may still turn out not to work. */
+/* These return true where a run would be refused. Nothing is started for it: a runtime that is there may still turn out
+ * not to work. */
 static bool check_runtime(const struct cli_policy *p, const char *category, const struct run_check_to *to)
 {
 	const char *option = category ? " --category " : "", *name = category ? category : "";
@@ -66,7 +67,8 @@ static bool check_plan(const struct cli_policy *c, const struct run_check_to *to
 {
 	char *argv[] = {(char[]){"true"}, NULL}, *env[] = {NULL};
 	const struct plan_gate gate = {0};
-	struct plan_request req = {.policy = c->policy, .argv = argv, .env = env, .home = c->folders.home, .state_dir = "(state)"};
+	struct plan_request req = {
+		.policy = c->policy, .argv = argv, .env = env, .home = c->folders.home, .state_dir = "(state)"};
 	struct error err = {0};
 	struct plan *plan = NULL;
 	struct cli_own own;
@@ -108,16 +110,19 @@ static bool reaches(const struct policy *p, const struct credential *c, const ch
 	uint32_t i;
 
 	for (i = 0; p->net.mode.v != NET_NONE && i < p->net.allow.n; i++)
-		if (r[i].credential.s && strcmp(r[i].credential.s, c->name) == 0 && (!r[i].host || overlap(bound, r[i].host)))
+		if (r[i].credential.s && strcmp(r[i].credential.s, c->name) == 0 &&
+		    (!r[i].host || overlap(bound, r[i].host)))
 			return true;
 	for (i = 0; i < p->inference.n_providers; i++)
-		if (v[i].credential.s && strcmp(v[i].credential.s, c->name) == 0 && v[i].url.s && credential_host_covers(bound, url_host(v[i].url.s)))
+		if (v[i].credential.s && strcmp(v[i].credential.s, c->name) == 0 && v[i].url.s &&
+		    credential_host_covers(bound, url_host(v[i].url.s)))
 			return true;
 	return false;
 }
 
 /* Bound to hosts that nothing of what names it leads to: the rule and credentials.yaml do not know each other. */
-static void check_reach(const struct cli_policy *c, const struct credential *of, const struct pol_str *named, const struct run_check_to *to)
+static void check_reach(const struct cli_policy *c, const struct credential *of, const struct pol_str *named,
+			const struct run_check_to *to)
 {
 	struct text_shown name, host;
 	char more[32] = "";
@@ -129,8 +134,11 @@ static void check_reach(const struct cli_policy *c, const struct credential *of,
 		return;
 	if (of->n_hosts > 1)
 		(void)snprintf(more, sizeof(more), " and %u more", of->n_hosts - 1);
-	say(to, "%s: credential %s would never be sent: credentials.yaml binds it to %s%s, where no rule or provider leads that names it; change its hosts, or the rule",
-	    policy_where(c->policy, named->at), text_show(&name, sv_of(named->s)), text_show(&host, sv_of(of->hosts[0])), more);
+	say(to,
+	    "%s: credential %s would never be sent: credentials.yaml binds it to %s%s, where no rule or provider leads "
+	    "that names it; change its hosts, or the rule",
+	    policy_where(c->policy, named->at), text_show(&name, sv_of(named->s)),
+	    text_show(&host, sv_of(of->hosts[0])), more);
 }
 
 static void check_all_reach(const struct cli_policy *c, const struct run_check_to *to)
@@ -176,8 +184,8 @@ static bool check_credentials(const struct cli_policy *c, const struct run_check
 			continue;
 		}
 		refused = true;
-		say(to, "cordon run would refuse this: %s: credential %s is not in %s/credentials.yaml; add it there", policy_where(c->policy, names[i]->at),
-		    text_show(&t, sv_of(names[i]->s)), c->folders.config);
+		say(to, "cordon run would refuse this: %s: credential %s is not in %s/credentials.yaml; add it there",
+		    policy_where(c->policy, names[i]->at), text_show(&t, sv_of(names[i]->s)), c->folders.config);
 	}
 	credentials_free(known);
 	return refused;
@@ -192,7 +200,8 @@ static bool is_routed_to(const struct policy *p, const char *provider)
 	return i < p->inference.n_routes;
 }
 
-/* Two of a kind, and one variable: programs inside would not find the second. One that models are routed to is found by the first. */
+/* Two of a kind, and one variable: programs inside would not find the second. One that models are routed to is found by
+ * the first. */
 static void check_providers(const struct policy *p, const struct run_check_to *to)
 {
 	const struct provider *v = p->inference.providers;
@@ -203,8 +212,11 @@ static void check_providers(const struct policy *p, const struct run_check_to *t
 		for (k = 0; k < i && strcmp(environ_gate_variable(&v[k]), environ_gate_variable(&v[i])) != 0; k++)
 			;
 		if (k < i && !is_routed_to(p, v[i].name))
-			say(to, "%s: provider %s has no variable inside: %s is that of %s; give it a base_url_env of its own, or route its models to it", policy_where(p, v[i].at),
-			    text_show(&a, sv_of(v[i].name)), environ_gate_variable(&v[i]), text_show(&b, sv_of(v[k].name)));
+			say(to,
+			    "%s: provider %s has no variable inside: %s is that of %s; give it a base_url_env of its "
+			    "own, or route its models to it",
+			    policy_where(p, v[i].at), text_show(&a, sv_of(v[i].name)), environ_gate_variable(&v[i]),
+			    text_show(&b, sv_of(v[k].name)));
 	}
 }
 
@@ -217,8 +229,11 @@ static void check_env(const struct policy *p, bool all, const struct run_check_t
 
 	for (i = 0; i < pass->n; i++)
 		if (environ_is_forbidden(pass->v[i].s) && (all || getenv(pass->v[i].s)))
-			say(to, "%s: process.env.pass: %s %s; name a value in process.env.set, or by --env NAME=VALUE, if the sandbox needs one", policy_where(p, pass->v[i].at),
-			    text_show(&name, sv_of(pass->v[i].s)), environ_why_text(ENVIRON_FORBIDDEN));
+			say(to,
+			    "%s: process.env.pass: %s %s; name a value in process.env.set, or by --env NAME=VALUE, if "
+			    "the sandbox needs one",
+			    policy_where(p, pass->v[i].at), text_show(&name, sv_of(pass->v[i].s)),
+			    environ_why_text(ENVIRON_FORBIDDEN));
 }
 
 static void check_network(const struct policy *p, const struct run_check_to *to)
@@ -231,9 +246,15 @@ static void check_network(const struct policy *p, const struct run_check_to *to)
 	for (i = 0; i < p->net.allow.n && p->net.allow.v[i].at.file != mode.file; i++)
 		;
 	if (i < p->net.allow.n)
-		say(to, "%s: network.allow has no effect, since network.mode is none (line %u); write mode: allowlist, or remove the rules", policy_where(p, p->net.allow.v[i].at), mode.line);
+		say(to,
+		    "%s: network.allow has no effect, since network.mode is none (line %u); write mode: allowlist, or "
+		    "remove the rules",
+		    policy_where(p, p->net.allow.v[i].at), mode.line);
 	else if (p->net.ask.v && p->net.ask.at.file == mode.file)
-		say(to, "%s: network.ask has no effect, since network.mode is none (line %u); write mode: allowlist, or remove it", policy_where(p, p->net.ask.at), mode.line);
+		say(to,
+		    "%s: network.ask has no effect, since network.mode is none (line %u); write mode: allowlist, or "
+		    "remove it",
+		    policy_where(p, p->net.ask.at), mode.line);
 }
 
 /* Rules of a host that no connection will ever fit: this machine, private and metadata addresses take a range. */
@@ -253,10 +274,16 @@ static void check_hosts(const struct policy *p, const struct run_check_to *to)
 			continue;
 		(void)text_show(&host, sv_of(r->host));
 		if (h.is_address)
-			say(to, "%s: network.allow: host %s opens nothing: it is %s, which only a cidr rule opens; write cidr: \"%.*s/%d\"", policy_where(p, r->at), host.s,
-			    address_floor_text(address_floor(&h.address)), (int)h.n, h.text, memchr(h.text, ':', h.n) ? 128 : 32);
+			say(to,
+			    "%s: network.allow: host %s opens nothing: it is %s, which only a cidr rule opens; write "
+			    "cidr: \"%.*s/%d\"",
+			    policy_where(p, r->at), host.s, address_floor_text(address_floor(&h.address)), (int)h.n,
+			    h.text, memchr(h.text, ':', h.n) ? 128 : 32);
 		else
-			say(to, "%s: network.allow: host %s opens nothing: it is this machine or a cloud's metadata, which only a cidr rule opens; write the cidr of its address", policy_where(p, r->at), host.s);
+			say(to,
+			    "%s: network.allow: host %s opens nothing: it is this machine or a cloud's metadata, which "
+			    "only a cidr rule opens; write the cidr of its address",
+			    policy_where(p, r->at), host.s);
 	}
 }
 
@@ -273,14 +300,19 @@ static void check_home(const struct cli_policy *c, const struct run_check_to *to
 	for (i = 0; i < ARRAY_LEN(lists); i++)
 		for (k = 0; k < lists[i].list->n; k++)
 			/* "/" is refused for itself */
-			if (strcmp(lists[i].list->v[k].s, "/") != 0 && policy_query_shows_all(lists[i].list->v[k].s, c->folders.home))
-				say(to, "%s: filesystem.%s: %s shows your whole home, with the keys and logins in it (.ssh, .aws, ...), but for what is denied; name the folders in it that are needed",
-				    policy_where(c->policy, lists[i].list->v[k].at), lists[i].key, text_show(&t, sv_of(lists[i].list->v[k].s)));
+			if (strcmp(lists[i].list->v[k].s, "/") != 0 &&
+			    policy_query_shows_all(lists[i].list->v[k].s, c->folders.home))
+				say(to,
+				    "%s: filesystem.%s: %s shows your whole home, with the keys and logins in it "
+				    "(.ssh, .aws, ...), but for what is denied; name the folders in it that are needed",
+				    policy_where(c->policy, lists[i].list->v[k].at), lists[i].key,
+				    text_show(&t, sv_of(lists[i].list->v[k].s)));
 }
 
 static void check_loosened(const struct call *call, const struct cli_policy *p, const struct run_check_to *to)
 {
-	static const char *const modes[] = {[WORKDIR_NONE] = "none", [WORKDIR_READ_ONLY] = "read-only", [WORKDIR_COPY] = "copy"};
+	static const char *const modes[] = {
+		[WORKDIR_NONE] = "none", [WORKDIR_READ_ONLY] = "read-only", [WORKDIR_COPY] = "copy"};
 	const struct pol_num *workdir = &p->policy->fs.workdir;
 	struct cli_policy alone = {0};
 	const struct option_value *v;
@@ -290,14 +322,20 @@ static void check_loosened(const struct call *call, const struct cli_policy *p, 
 
 	if (workdir->v != WORKDIR_READ_WRITE || !workdir->at.file)
 		return;
-	while ((v = call_next(call, NULL, &at)) && (!alone.policy || alone.policy->fs.workdir.v == WORKDIR_READ_WRITE)) {
+	while ((v = call_next(call, NULL, &at)) &&
+	       (!alone.policy || alone.policy->fs.workdir.v == WORKDIR_READ_WRITE)) {
 		if (strcmp(v->option->name, "profile") != 0 && strcmp(v->option->name, "policy") != 0)
 			continue;
 		/* of the one before, now that something lies on top of it */
 		cli_policy_done(&alone);
-		if (profile && cli_policy_load_profile(call, profile, CLI_POLICY_ALONE, &alone, &(struct error){0}) == 0 && alone.policy->fs.workdir.v != WORKDIR_READ_WRITE)
-			say(to, "%s: filesystem.workdir: read-write takes the place of profile %s's, which is %s: what comes later wins; name that profile last to keep it", policy_where(p->policy, workdir->at),
-			    text_show(&t, sv_of(profile)), modes[alone.policy->fs.workdir.v]);
+		if (profile &&
+		    cli_policy_load_profile(call, profile, CLI_POLICY_ALONE, &alone, &(struct error){0}) == 0 &&
+		    alone.policy->fs.workdir.v != WORKDIR_READ_WRITE)
+			say(to,
+			    "%s: filesystem.workdir: read-write takes the place of profile %s's, which is %s: what "
+			    "comes later wins; name that profile last to keep it",
+			    policy_where(p->policy, workdir->at), text_show(&t, sv_of(profile)),
+			    modes[alone.policy->fs.workdir.v]);
 		profile = strcmp(v->option->name, "profile") == 0 ? v->value : NULL;
 	}
 	cli_policy_done(&alone);

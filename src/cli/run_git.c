@@ -46,7 +46,8 @@ static bool read_gitdir(const char *workdir, const char *file, char ret[PATH_MAX
 	struct stat st;
 
 	buf_init(&b, PATH_MAX);
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || buf_read_fd(&b, fd) < 0 || !sv_starts(buf_view(&b), prefix))
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || buf_read_fd(&b, fd) < 0 ||
+	    !sv_starts(buf_view(&b), prefix))
 		return false;
 	(void)snprintf(path, sizeof(path), "%.*s", (int)strcspn(b.p + strlen(prefix), "\r\n"), b.p + strlen(prefix));
 	(void)snprintf(at, sizeof(at), "%s%s%s", path[0] == '/' ? "" : workdir, path[0] == '/' ? "" : "/", path);
@@ -64,7 +65,8 @@ static void cut_worktree(char *git)
 		git[folder.n - strlen(all)] = '\0';
 }
 
-static void tell_elsewhere(const struct cli_policy *p, const char *workdir, const char *file, const struct run_check_to *to)
+static void tell_elsewhere(const struct cli_policy *p, const char *workdir, const char *file,
+			   const struct run_check_to *to)
 {
 	struct text_shown a, b;
 	char git[PATH_MAX];
@@ -72,7 +74,10 @@ static void tell_elsewhere(const struct cli_policy *p, const char *workdir, cons
 	if (!read_gitdir(workdir, file, git) || is_shown(p, workdir, git))
 		return;
 	cut_worktree(git);
-	say(to, "note: git finds no repository inside: %s leads to %s, which the sandbox does not have; name it in filesystem.write (or read)", text_show(&a, sv_of(file)), text_show(&b, sv_of(git)));
+	say(to,
+	    "note: git finds no repository inside: %s leads to %s, which the sandbox does not have; name it in "
+	    "filesystem.write (or read)",
+	    text_show(&a, sv_of(file)), text_show(&b, sv_of(git)));
 }
 
 /* A home that is kept in a repository is no project. */
@@ -91,7 +96,10 @@ static void tell_above(const struct cli_policy *p, const char *workdir, const st
 		if (access(git, F_OK) < 0)
 			continue;
 		if (!is_shown(p, workdir, git))
-			say(to, "note: git finds no repository inside: it is %s, above the work folder; run from there, or name it with --workdir", text_show(&t, sv_of(above)));
+			say(to,
+			    "note: git finds no repository inside: it is %s, above the work folder; run from there, or "
+			    "name it with --workdir",
+			    text_show(&t, sv_of(above)));
 		return;
 	}
 }

@@ -64,7 +64,8 @@ static int make_folder(struct run_image *r, const char *state)
 	for (i = 0; i < ARRAY_LEN(names); i++) {
 		if (i < 2 && mkdirat(r->folder, names[i], 0755) < 0)
 			return -errno;
-		if (ids->zero_uid != geteuid() && fchownat(r->folder, names[i], ids->zero_uid, ids->zero_gid, AT_SYMLINK_NOFOLLOW) < 0)
+		if (ids->zero_uid != geteuid() &&
+		    fchownat(r->folder, names[i], ids->zero_uid, ids->zero_gid, AT_SYMLINK_NOFOLLOW) < 0)
 			return -errno;
 	}
 	(void)snprintf(r->upper, sizeof(r->upper), "%.*s/%s/upper", PATH_MAX - 32, path, r->name);
@@ -117,7 +118,12 @@ int run_image_open(struct run_image *r, const char *name, const char *state, str
 		run_image_close(r);
 		return error_sys(err, code, "a folder for what the image's sandbox changes");
 	}
-	r->root = (struct image_root){.layers = (const char *const *)r->image.layers, .upper = r->upper, .work = r->work, .ids = r->image.ids, .env = r->env, .cwd = r->image.config.workdir};
+	r->root = (struct image_root){.layers = (const char *const *)r->image.layers,
+				      .upper = r->upper,
+				      .work = r->work,
+				      .ids = r->image.ids,
+				      .env = r->env,
+				      .cwd = r->image.config.workdir};
 	image_user_become(&r->user, &r->root);
 	return 0;
 }

@@ -1,7 +1,9 @@
 /*
- * run_image: `cordon run --image`: an image of the store as the root of one run, and a folder for what that changes, which goes with it.
+ * run_image: `cordon run --image`: an image of the store as the root of one run, and a folder for what that changes,
+ * which goes with it.
  *
- * The folder is below the state folder (uppers/), locked while we live; what runs that were killed left there is removed by the next.
+ * The folder is below the state folder (uppers/), locked while we live; what runs that were killed left there is
+ * removed by the next.
  */
 #ifndef CORDON_CLI_RUN_IMAGE_H
 #define CORDON_CLI_RUN_IMAGE_H

@@ -15,8 +15,8 @@
 
 static bool is_system_folder(const char *path)
 {
-	static const char *const folders[] = {"/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/proc", "/sys", "/dev", "/boot", "/run", "/var",
-					      "/tmp", "/home", NULL};
+	static const char *const folders[] = {"/usr", "/bin",  "/sbin", "/lib", "/lib64", "/etc",  "/proc", "/sys",
+					      "/dev", "/boot", "/run",  "/var", "/tmp",   "/home", NULL};
 	size_t i;
 
 	for (i = 0; folders[i]; i++)
@@ -57,7 +57,8 @@ static int check_link(const struct call *call, const struct cli_policy *p, struc
 		return 0;
 	if (call_value(call, "workdir")[0] == '/' || !path_is_in(clean, here) || path_is_in(p->workdir, here))
 		return 0;
-	return error_set(err, ERROR_DENIED, "--workdir %s: a link leads to %s, out of the current folder; name that folder if it is meant",
+	return error_set(err, ERROR_DENIED,
+			 "--workdir %s: a link leads to %s, out of the current folder; name that folder if it is meant",
 			 text_show(&name, sv_of(call_value(call, "workdir"))), text_show(&real, sv_of(p->workdir)));
 }
 
@@ -69,17 +70,20 @@ void run_workdir_tell(const struct call *call, const struct cli_policy *p, bool 
 	struct stat st, at;
 	bool is_named = real_path(".", here) && named(call, here, clean);
 
-	if (!is_named && (!person || !start || start[0] != '/' || snprintf(clean, sizeof(clean), "%s", start) >= PATH_MAX))
+	if (!is_named &&
+	    (!person || !start || start[0] != '/' || snprintf(clean, sizeof(clean), "%s", start) >= PATH_MAX))
 		return;
 	/* only where the folder itself is a link: homes and disks are behind links of the system's for many */
 	if (strcmp(clean, p->workdir) == 0 || lstat(clean, &st) < 0 || !S_ISLNK(st.st_mode))
 		return;
 	if (stat(clean, &st) < 0 || stat(p->workdir, &at) < 0 || st.st_ino != at.st_ino || st.st_dev != at.st_dev)
 		return;
-	call_note(call, "note: the work folder is %s, where the link %s leads", text_show(&real, sv_of(p->workdir)), text_show(&name, sv_of(clean)));
+	call_note(call, "note: the work folder is %s, where the link %s leads", text_show(&real, sv_of(p->workdir)),
+		  text_show(&name, sv_of(clean)));
 }
 
-int run_workdir(const struct call *call, const struct cli_policy *p, const char **ret, const char **ret_unfit, struct error *err)
+int run_workdir(const struct call *call, const struct cli_policy *p, const char **ret, const char **ret_unfit,
+		struct error *err)
 {
 	const char *what = NULL;
 	struct text_shown t;
@@ -88,13 +92,16 @@ int run_workdir(const struct call *call, const struct cli_policy *p, const char 
 	*ret = p->workdir;
 	*ret_unfit = NULL;
 	if (strcmp(p->folders.home, "/") == 0)
-		return error_set(err, ERROR_USAGE, "HOME is /, which cannot be an empty folder in a sandbox as a home is; set HOME to a folder of yours (it is / where the user id has no entry in /etc/passwd)");
+		return error_set(err, ERROR_USAGE,
+				 "HOME is /, which cannot be an empty folder in a sandbox as a home is; set HOME to a "
+				 "folder of yours (it is / where the user id has no entry in /etc/passwd)");
 	if (p->policy->fs.workdir.v == WORKDIR_NONE) {
 		*ret = NULL;
 		return 0;
 	}
 	if (stat(p->workdir, &st) == 0 && !S_ISDIR(st.st_mode))
-		return error_set(err, ERROR_INPUT, "work folder %s: is not a folder; name one", text_show(&t, sv_of(p->workdir)));
+		return error_set(err, ERROR_INPUT, "work folder %s: is not a folder; name one",
+				 text_show(&t, sv_of(p->workdir)));
 	if (access(p->workdir, X_OK) < 0 && errno == EACCES)
 		return error_sys(err, EACCES, "work folder %s", text_show(&t, sv_of(p->workdir)));
 	if (strcmp(p->workdir, p->folders.home) == 0)
@@ -110,7 +117,8 @@ int run_workdir(const struct call *call, const struct cli_policy *p, const char 
 	if (!what)
 		return check_link(call, p, err);
 	if (call_has(call, "workdir"))
-		return error_set(err, ERROR_DENIED, "--workdir %s %s; use a project folder", text_show(&t, sv_of(p->workdir)), what);
+		return error_set(err, ERROR_DENIED, "--workdir %s %s; use a project folder",
+				 text_show(&t, sv_of(p->workdir)), what);
 	*ret_unfit = what;
 	*ret = NULL;
 	return 0;

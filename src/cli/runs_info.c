@@ -31,7 +31,8 @@ static char *read_part(int fd, size_t want, bool last, size_t *ret_n)
 	return text;
 }
 
-/* As a string; NULL where there is none. free() it. Most are short, and a large buffer takes longer than all else that `cordon exec` does. */
+/* As a string; NULL where there is none. free() it. Most are short, and a large buffer takes longer than all else that
+ * `cordon exec` does. */
 static char *first_line(int fd)
 {
 	static const size_t sizes[] = {4000, AUDIT_LINE_MAX + 1};
@@ -142,7 +143,8 @@ bool run_info_failed(const char *root, const char *id)
 
 	if (state_open(root, id, &s, &running, &ignored) < 0)
 		return false;
-	failed = !running && run_info_read(&s, running, &info, &ignored) == 0 && info.kind[0] && info.ended && info.exit == 125;
+	failed = !running && run_info_read(&s, running, &info, &ignored) == 0 && info.kind[0] && info.ended &&
+		 info.exit == 125;
 	run_info_done(&info);
 	state_done(&s);
 	return failed;

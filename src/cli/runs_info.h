@@ -31,7 +31,8 @@ struct run_info {
 int run_info_read(const struct state *s, bool running, struct run_info *ret, struct error *err);
 void run_info_done(struct run_info *info);
 
-/* A sandbox that was kept, and failed at its end: what it changed did not all come back, or it was lost. Its log says what. */
+/* A sandbox that was kept, and failed at its end: what it changed did not all come back, or it was lost. Its log says
+ * what. */
 bool run_info_failed(const char *root, const char *id);
 
 /* "running", "exited 0", "killed". */

@@ -20,7 +20,8 @@ static void miss(struct buf *b, enum runtime r, const char *why)
 }
 
 /* 1: it can be had, 0: not (the reason is in missed), -1: the run ends here. */
-static int try_one(const struct cli_policy *policy, const struct runtime_candidate *c, bool first, bool dry, struct buf *missed, struct error *err)
+static int try_one(const struct cli_policy *policy, const struct runtime_candidate *c, bool first, bool dry,
+		   struct buf *missed, struct error *err)
 {
 	struct health h;
 
@@ -39,17 +40,20 @@ static int try_one(const struct cli_policy *policy, const struct runtime_candida
 	return 0;
 }
 
-static int refuse(const struct policy *p, const struct runtime_choice *choice, const struct buf *missed, struct error *err)
+static int refuse(const struct policy *p, const struct runtime_choice *choice, const struct buf *missed,
+		  struct error *err)
 {
 	AUTO_BUF advice = {0};
 
 	buf_init(&advice, 1024);
 	runtime_advise(p, choice, &advice);
-	return error_set(err, ERROR_MISSING, "the runtime %s (%.100s) cannot be used here: %.240s; %.160s", runtime_names[choice->v[0].runtime], choice->v[0].reason, missed->p ? missed->p : "",
+	return error_set(err, ERROR_MISSING, "the runtime %s (%.100s) cannot be used here: %.240s; %.160s",
+			 runtime_names[choice->v[0].runtime], choice->v[0].reason, missed->p ? missed->p : "",
 			 advice.p ? advice.p : "");
 }
 
-int runtime_pick_quietly(const struct cli_policy *policy, const char *asked, const char *category, bool dry, struct runtime_pick *ret, struct error *err)
+int runtime_pick_quietly(const struct cli_policy *policy, const char *asked, const char *category, bool dry,
+			 struct runtime_pick *ret, struct error *err)
 {
 	struct runtime_choice choice;
 	AUTO_BUF missed = {0};
@@ -67,16 +71,20 @@ int runtime_pick_quietly(const struct cli_policy *policy, const char *asked, con
 	}
 	if (r == 0)
 		return refuse(policy->policy, &choice, &missed, err);
-	*ret = (struct runtime_pick){.runtime = choice.v[i].runtime, .backend = backend_of(choice.v[i].runtime), .category = choice.category,
+	*ret = (struct runtime_pick){.runtime = choice.v[i].runtime,
+				     .backend = backend_of(choice.v[i].runtime),
+				     .category = choice.category,
 				     .fallback_from = i ? choice.v[0].runtime : RUNTIME_AUTO};
 	(void)snprintf(ret->reason, sizeof(ret->reason), "%s", choice.v[i].reason);
 	if (i)
-		(void)snprintf(ret->fallback, sizeof(ret->fallback), "FALLBACK: running on %s (%.200s) instead of %s: %.400s", runtime_names[ret->runtime], ret->reason,
-			       runtime_names[ret->fallback_from], missed.p);
+		(void)snprintf(ret->fallback, sizeof(ret->fallback),
+			       "FALLBACK: running on %s (%.200s) instead of %s: %.400s", runtime_names[ret->runtime],
+			       ret->reason, runtime_names[ret->fallback_from], missed.p);
 	return 0;
 }
 
-int runtime_pick(const struct call *call, const struct cli_policy *policy, bool dry, struct runtime_pick *ret, struct error *err)
+int runtime_pick(const struct call *call, const struct cli_policy *policy, bool dry, struct runtime_pick *ret,
+		 struct error *err)
 {
 	if (runtime_pick_quietly(policy, call_value(call, "runtime"), call_value(call, "category"), dry, ret, err) < 0)
 		return -1;
@@ -109,7 +117,8 @@ static bool is_first(const struct cli_policy *policy, enum runtime runtime)
 	return fd >= 0;
 }
 
-void runtime_pick_note(const struct call *call, const struct cli_policy *policy, const struct runtime_pick *pick, bool dry)
+void runtime_pick_note(const struct call *call, const struct cli_policy *policy, const struct runtime_pick *pick,
+		       bool dry)
 {
 	struct notes n = {call, pick->runtime};
 
@@ -117,5 +126,8 @@ void runtime_pick_note(const struct call *call, const struct cli_policy *policy,
 		return;
 	parity_notes(policy->policy, pick->runtime, note, &n);
 	if (!dry)
-		call_note(call, "note: said once, and by --dry-run; `cordon policy parity --runtime %s` has all that differs from native", runtime_names[pick->runtime]);
+		call_note(call,
+			  "note: said once, and by --dry-run; `cordon policy parity --runtime %s` has all that differs "
+			  "from native",
+			  runtime_names[pick->runtime]);
 }

@@ -11,7 +11,8 @@
 #include "task/review.h"
 #include "task/stage.h"
 
-const char *const task_format_names[] = {[TASK_HARBOR] = "harbor", [TASK_DOCUMENT] = "benchflow", [TASK_TERMINAL] = "terminal-bench"};
+const char *const task_format_names[] = {
+	[TASK_HARBOR] = "harbor", [TASK_DOCUMENT] = "benchflow", [TASK_TERMINAL] = "terminal-bench"};
 
 int task_look_scratch(struct scratch *ret, struct error *err)
 {
@@ -35,7 +36,8 @@ static void take_lines(struct task_problems *to, const struct problems *lines)
 	to->left_out += (uint32_t)lines->more;
 }
 
-int task_look(const char *path, int to, struct modes *modes, bool lenient, bool by_docker, struct task **ret, struct task_problems *problems, struct error *err)
+int task_look(const char *path, int to, struct modes *modes, bool lenient, bool by_docker, struct task **ret,
+	      struct task_problems *problems, struct error *err)
 {
 	AUTO_FD folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_PROBLEMS lines = {0};
@@ -46,7 +48,8 @@ int task_look(const char *path, int to, struct modes *modes, bool lenient, bool 
 	int r;
 
 	if (folder < 0 && errno == ENOTDIR)
-		return error_set(err, ERROR_INPUT, "%s: is not a folder; name the task's folder", text_show(&shown, sv_of(path)));
+		return error_set(err, ERROR_INPUT, "%s: is not a folder; name the task's folder",
+				 text_show(&shown, sv_of(path)));
 	if (folder < 0)
 		return error_sys(err, errno, "%s", text_show(&shown, sv_of(path)));
 	if (cli_folders(&where.folders, err) < 0 || cli_credentials(&where, &credentials, err) < 0)
@@ -54,7 +57,9 @@ int task_look(const char *path, int to, struct modes *modes, bool lenient, bool 
 	r = stage_copy(folder, to, &stage_default_limits, &stats, modes, &lines, err);
 	take_lines(problems, &lines);
 	if (r == 0)
-		r = review_task(to, &(struct review){.lenient = lenient, .by_docker = by_docker, .credentials = credentials}, ret, problems, err);
+		r = review_task(
+			to, &(struct review){.lenient = lenient, .by_docker = by_docker, .credentials = credentials},
+			ret, problems, err);
 	credentials_free(credentials);
 	return r;
 }
@@ -94,5 +99,6 @@ void task_look_print(struct buf *out, const char *path, const struct task *t, co
 	if (t)
 		(void)buf_printf(out, ": ok (%s)\n", task_format_names[t->format]);
 	else
-		(void)buf_printf(out, ": refused (%u problem%s)\n", problems->refused, problems->refused == 1 ? "" : "s");
+		(void)buf_printf(out, ": refused (%u problem%s)\n", problems->refused,
+				 problems->refused == 1 ? "" : "s");
 }

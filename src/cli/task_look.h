@@ -16,10 +16,13 @@ extern const char *const task_format_names[]; /* by enum task_format: "harbor", 
 int task_look_scratch(struct scratch *ret, struct error *err);
 
 /*
- * Copies the folder to the empty folder `to`, with modes as the stage has them (task/stage.h), and reviews the copy (task/review.h), with the operator's credentials; by_docker: for Docker's tools. problems->arena must be set. 0: accepted, *ret is the caller's. -1: where problems->refused and err is
- * ERROR_INPUT, the task is refused; else something failed.
+ * Copies the folder to the empty folder `to`, with modes as the stage has them (task/stage.h), and reviews the copy
+ * (task/review.h), with the operator's credentials; by_docker: for Docker's tools. problems->arena must be set. 0:
+ * accepted, *ret is the caller's. -1: where problems->refused and err is ERROR_INPUT, the task is refused; else
+ * something failed.
  */
-int task_look(const char *path, int to, struct modes *modes, bool lenient, bool by_docker, struct task **ret, struct task_problems *problems, struct error *err);
+int task_look(const char *path, int to, struct modes *modes, bool lenient, bool by_docker, struct task **ret,
+	      struct task_problems *problems, struct error *err);
 
 /* One problem, as a line. */
 void task_look_problem(struct buf *out, const struct task_problem *p);

@@ -19,7 +19,8 @@ static void draw(const struct progress *p)
 	uint64_t s = (now_ms() - p->since) / 1000;
 	char text[64 + ATTEND_LINE];
 
-	(void)snprintf(text, sizeof(text), "%-7s %2u:%02u  %s", p->phase, (unsigned)(s / 60), (unsigned)(s % 60), p->line);
+	(void)snprintf(text, sizeof(text), "%-7s %2u:%02u  %s", p->phase, (unsigned)(s / 60), (unsigned)(s % 60),
+		       p->line);
 	(void)fprintf(stderr, "\r\033[K%.*s", columns() - 1, text);
 	(void)fflush(stderr);
 }

@@ -1,7 +1,8 @@
 /*
  * task_progress: what a person sees while a task runs.
  *
- * On a terminal one line of standard error that is written over: phase, seconds, and the last line that was printed inside. Elsewhere a line for each phase when it begins.
+ * On a terminal one line of standard error that is written over: phase, seconds, and the last line that was printed
+ * inside. Elsewhere a line for each phase when it begins.
  */
 #ifndef CORDON_CLI_TASK_PROGRESS_H
 #define CORDON_CLI_TASK_PROGRESS_H

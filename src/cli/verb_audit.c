@@ -55,7 +55,8 @@ static int print_json(struct call *call, const struct audit_report *r, struct er
 	return 0;
 }
 
-/* A log is named by its path, or by the id of its run where there is no such file: then it has that run's events alone. The result is the caller's (free()). */
+/* A log is named by its path, or by the id of its run where there is no such file: then it has that run's events alone.
+ * The result is the caller's (free()). */
 static char *log_path(const char *name, bool *ret_all)
 {
 	AUTO_FREE char *root = NULL;
@@ -90,7 +91,8 @@ int verb_audit_verify(struct call *call, struct error *err)
 	} else if (report.bad_line) {
 		fprintf(call->out, "%s:%" PRIu64 ": %s\n", file.s, report.bad_line, report.what);
 	} else if (report.runs > 1) {
-		fprintf(call->out, "%s: %" PRIu64 " lines of %" PRIu64 " runs, %s\n", file.s, report.lines, report.runs, report.what);
+		fprintf(call->out, "%s: %" PRIu64 " lines of %" PRIu64 " runs, %s\n", file.s, report.lines, report.runs,
+			report.what);
 	} else {
 		fprintf(call->out, "%s: %" PRIu64 " line%s, %s\n", file.s, report.lines, report.lines == 1 ? "" : "s",
 			report.what);

@@ -56,8 +56,11 @@ static int read_policy(struct looked_at *l, struct error *err)
 	buf_init(&b, POLICY_CODEC_MAX);
 	if (fd < 0)
 		return error_set(err, ERROR_INPUT,
-				 "%s: the run was killed before its policy was kept, so nothing can be judged; its changes are in %s/%s", l->state.id,
-				 l->state.path, faccessat(l->state.dir, STATE_COPY, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ? STATE_COPY : "layers/upper");
+				 "%s: the run was killed before its policy was kept, so nothing can be judged; its "
+				 "changes are in %s/%s",
+				 l->state.id, l->state.path,
+				 faccessat(l->state.dir, STATE_COPY, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ? STATE_COPY
+												     : "layers/upper");
 	if (buf_read_fd(&b, fd) < 0 || policy_decode(buf_view(&b), &l->policy) < 0)
 		return error_set(err, ERROR_INPUT, "%s/policy cannot be read", l->state.path);
 	return changes_patterns_init(&l->patterns, l->policy, NULL, err);
@@ -81,7 +84,8 @@ static int scan(struct looked_at *l, enum changes_kind kind, bool force, struct 
 /* A copy by policy; or one that a container worked on, and that could not be brought back at its end. */
 static bool is_kept(const struct looked_at *l)
 {
-	return strcmp(l->info.workdir_mode, "copy") == 0 || faccessat(l->state.dir, STATE_COPY, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	return strcmp(l->info.workdir_mode, "copy") == 0 ||
+	       faccessat(l->state.dir, STATE_COPY, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* Its policy is kept where there is something to judge, and stays when that was applied. */
@@ -114,24 +118,32 @@ static int look(struct looked_at *l, const struct call *call, bool force, struct
 	if (run_info_read(&l->state, running, &l->info, err) < 0)
 		return -1;
 	if (!is_kept(l) && !was_applied(l))
-		return error_set(err, ERROR_USAGE, "%s: its work folder was not a copy (filesystem.workdir: %s), so there is nothing to bring back", l->state.id,
-				 l->info.workdir_mode);
+		return error_set(err, ERROR_USAGE,
+				 "%s: its work folder was not a copy (filesystem.workdir: %s), so there is nothing to "
+				 "bring back",
+				 l->state.id, l->info.workdir_mode);
 	if (running)
-		return error_set(err, ERROR_USAGE, "%s: the run is still going on; wait for its end or stop it", l->state.id);
+		return error_set(err, ERROR_USAGE, "%s: the run is still going on; wait for its end or stop it",
+				 l->state.id);
 	l->upper = open_left(l, "layers/upper");
 	if (l->upper < 0 && errno == ENOENT) {
 		l->upper = open_left(l, STATE_COPY);
 		kind = CHANGES_COPY;
 	}
 	if (l->upper < 0)
-		return errno == ENOENT ? 0 /* nothing changed */ : error_sys(err, errno, "what the run left, in %s/%s", l->state.path, kind == CHANGES_COPY ? STATE_COPY : "layers");
+		return errno == ENOENT ? 0 /* nothing changed */
+				       : error_sys(err, errno, "what the run left, in %s/%s", l->state.path,
+						   kind == CHANGES_COPY ? STATE_COPY : "layers");
 	if (read_policy(l, err) < 0 || changes_recover_any(l->state.dir, &recovered, err) < 0)
 		return -1;
 	changes_recovered_tell(call, recovered);
 	/* the rules were about this name, without a link in it */
 	l->lower = sys_open_no_links(l->info.workdir, O_RDONLY | O_DIRECTORY);
 	if (l->lower == -ENOENT || l->lower == -ENOTDIR)
-		return error_set(err, ERROR_INPUT, "work folder %s: is not there any more; the changes are kept, in %s/%s: move the folder back to this name and try again", text_show(&t, sv_of(l->info.workdir)), l->state.path,
+		return error_set(err, ERROR_INPUT,
+				 "work folder %s: is not there any more; the changes are kept, in %s/%s: move the "
+				 "folder back to this name and try again",
+				 text_show(&t, sv_of(l->info.workdir)), l->state.path,
 				 kind == CHANGES_COPY ? STATE_COPY : "layers/upper");
 	if (l->lower < 0)
 		return error_sys(err, l->lower, "work folder %s", text_show(&t, sv_of(l->info.workdir)));
@@ -216,7 +228,9 @@ static void tell_refused(const struct call *call, const struct looked_at *l)
 	for (i = 0; i < l->list->n; i++)
 		meanwhile |= l->list->v[i].refused == changes_meanwhile;
 	(void)changes_print_refused(l->list, stderr, &(struct error){0});
-	call_note(call, "--skip-refused applies the rest%s; `cordon diff --all %s` shows all", meanwhile ? "; --force lets the run's version win over what changed on the host since" : "", l->state.id);
+	call_note(call, "--skip-refused applies the rest%s; `cordon diff --all %s` shows all",
+		  meanwhile ? "; --force lets the run's version win over what changed on the host since" : "",
+		  l->state.id);
 }
 
 int verb_diff(struct call *call, struct error *err)
@@ -230,7 +244,8 @@ int verb_diff(struct call *call, struct error *err)
 	return r;
 }
 
-/* What came back is no longer worth keeping twice. Its name goes first, and at once: half a copy would seem to be one in which the run had removed the rest, and the next apply would do so on the host. */
+/* What came back is no longer worth keeping twice. Its name goes first, and at once: half a copy would seem to be one
+ * in which the run had removed the rest, and the next apply would do so on the host. */
 static void remove_applied(int state)
 {
 	static const char *const names[] = {"layers", STATE_COPY};
@@ -265,7 +280,8 @@ int verb_apply(struct call *call, struct error *err)
 	if (r == 0 && call_has(call, "json"))
 		r = print_json(call, &l, (int64_t)applied, err);
 	else if (r == 0)
-		call_note(call, "%zu change%s applied to %s%s", applied, applied == 1 ? "" : "s", l.info.workdir, left ? "; some were refused and left" : "");
+		call_note(call, "%zu change%s applied to %s%s", applied, applied == 1 ? "" : "s", l.info.workdir,
+			  left ? "; some were refused and left" : "");
 	look_done(&l);
 	return r;
 }

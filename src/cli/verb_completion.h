@@ -1,5 +1,6 @@
 /*
- * verb_completion: `cordon completion SHELL` prints a completion script; `cordon man [COMMAND]` (hidden, for `make install`) prints a man page.
+ * verb_completion: `cordon completion SHELL` prints a completion script; `cordon man [COMMAND]` (hidden, for `make
+ * install`) prints a man page.
  */
 #ifndef CORDON_VERB_COMPLETION_H
 #define CORDON_VERB_COMPLETION_H

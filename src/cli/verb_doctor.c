@@ -8,7 +8,11 @@
 #include "model/policy.h"
 
 const struct option verb_doctor_options[] = {
-	{.name = "runtime", .letter = 'r', .value = "RUNTIME", .complete = "runtime", .help = "Try this runtime with a container, step by step; native and auto are what doctor looks at anyway."},
+	{.name = "runtime",
+	 .letter = 'r',
+	 .value = "RUNTIME",
+	 .complete = "runtime",
+	 .help = "Try this runtime with a container, step by step; native and auto are what doctor looks at anyway."},
 	{.name = "json", .help = "Print the result as one JSON document."},
 	{0},
 };

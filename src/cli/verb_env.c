@@ -20,12 +20,14 @@ const struct option verb_env_options[] = {
 	CLI_OPTION_POLICY,
 	CLI_OPTION_PROFILE,
 	CLI_OPTION_WORKDIR("Take this as the work folder; else the current one."),
-	{"env", 'e', "NAME[=VALUE]", NULL, "As for cordon run: set a variable inside, or pass the host's.", OPTION_MANY},
+	{"env", 'e', "NAME[=VALUE]", NULL, "As for cordon run: set a variable inside, or pass the host's.",
+	 OPTION_MANY},
 	CLI_OPTION_JSON,
 	{0},
 };
 
-/* The variables that stand for credentials, and the names of these. The placeholders themselves are made anew for each run. */
+/* The variables that stand for credentials, and the names of these. The placeholders themselves are made anew for each
+ * run. */
 struct stand_ins {
 	struct environ_placeholder v[2 * GATE_MAX_PLACEHOLDERS];
 	const char *credentials[2 * GATE_MAX_PLACEHOLDERS];
@@ -41,7 +43,8 @@ struct answer {
 /* Values are shown where they come from policy or from Cordon itself; the host's own stay unsaid. */
 static bool may_show(const struct environ_entry *e)
 {
-	return e->value && !e->from_host && (e->why == ENVIRON_SAFE || e->why == ENVIRON_SET || e->why == ENVIRON_GATEWAY);
+	return e->value && !e->from_host &&
+	       (e->why == ENVIRON_SAFE || e->why == ENVIRON_SET || e->why == ENVIRON_GATEWAY);
 }
 
 static const char *from_of(const struct cli_policy *p, const struct environ_entry *e)

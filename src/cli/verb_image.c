@@ -97,7 +97,12 @@ static void show_note(void *arg, const char *text)
 int verb_image_import(struct call *call, struct error *err)
 {
 	struct display d = {.call = call, .quiet = call_has(call, "quiet")};
-	struct image_import im = {.name = call->args[0], .path = call->args[1], .input = STDIN_FILENO, .progress = show_progress, .note = show_note, .arg = &d};
+	struct image_import im = {.name = call->args[0],
+				  .path = call->args[1],
+				  .input = STDIN_FILENO,
+				  .progress = show_progress,
+				  .note = show_note,
+				  .arg = &d};
 	char digest[IMAGE_DIGEST];
 	struct text_shown shown;
 	struct image_store *s;
@@ -111,7 +116,8 @@ int verb_image_import(struct call *call, struct error *err)
 	clear_line(&d);
 	image_store_close(s);
 	if (r < 0)
-		return error_prefix(err, "import: %.200s", strcmp(im.path, "-") == 0 ? "standard input" : text_show(&shown, sv_of(im.path)));
+		return error_prefix(err, "import: %.200s",
+				    strcmp(im.path, "-") == 0 ? "standard input" : text_show(&shown, sv_of(im.path)));
 	(void)fprintf(call->out, "%s\n", digest);
 	return 0;
 }
@@ -185,7 +191,8 @@ static int list_text(struct listing *l, const struct image *i)
 		if (*name && strchr(shorter, '@') && (name > i->names || name[1]))
 			continue;
 		buf_clear(&line);
-		(void)buf_printf(&line, "%-40s %.*s %6zu ", *shorter ? shorter : "-", SHORT_ID, i->digest + 7, i->n_layers);
+		(void)buf_printf(&line, "%-40s %.*s %6zu ", *shorter ? shorter : "-", SHORT_ID, i->digest + 7,
+				 i->n_layers);
 		put_date(&line, i->created);
 		(void)buf_str(&line, "  ");
 		put_size(&line, i->bytes);
@@ -367,7 +374,8 @@ int verb_image_prune(struct call *call, struct error *err)
 	buf_init(&size, 64);
 	put_size(&size, p.bytes);
 	if (r == 0)
-		call_note(call, "%zu layer%s, %s %s", p.n, p.n == 1 ? "" : "s", size.p, how.look ? "would be freed" : "freed");
+		call_note(call, "%zu layer%s, %s %s", p.n, p.n == 1 ? "" : "s", size.p,
+			  how.look ? "would be freed" : "freed");
 	return r;
 }
 

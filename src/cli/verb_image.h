@@ -6,7 +6,8 @@
 
 #include "cli/cli.h"
 
-extern const struct option verb_image_import_options[], verb_image_ls_options[], verb_image_inspect_options[], verb_image_prune_options[];
+extern const struct option verb_image_import_options[], verb_image_ls_options[], verb_image_inspect_options[],
+	verb_image_prune_options[];
 
 int verb_image_import(struct call *call, struct error *err);
 int verb_image_ls(struct call *call, struct error *err);

@@ -48,7 +48,10 @@ static int take_args(const struct call *call, const char ***ret, struct error *e
 	*ret = v;
 	while ((given = call_next(call, "build-arg", &at))) {
 		if (!strchr(given->value, '=') || given->value[0] == '=')
-			return error_set(err, ERROR_USAGE, "--build-arg %s: write NAME=VALUE; no variable of yours is passed on by its name", text_show(&shown, sv_of(given->value)));
+			return error_set(
+				err, ERROR_USAGE,
+				"--build-arg %s: write NAME=VALUE; no variable of yours is passed on by its name",
+				text_show(&shown, sv_of(given->value)));
 		v[n++] = given->value;
 	}
 	return 0;
@@ -72,7 +75,12 @@ int verb_image_build(struct call *call, struct error *err)
 	struct task_launcher launcher;
 	struct task_progress progress;
 	char scratch[PATH_MAX];
-	struct image_build req = {.name = call->args[0], .dir = call->args[1], .scratch = scratch, .launcher = &launcher, .note = note, .arg = &d};
+	struct image_build req = {.name = call->args[0],
+				  .dir = call->args[1],
+				  .scratch = scratch,
+				  .launcher = &launcher,
+				  .note = note,
+				  .arg = &d};
 	AUTO_FREE const char **args = NULL;
 	struct build_result made;
 	int r, signal = 0;

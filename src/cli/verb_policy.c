@@ -65,7 +65,8 @@ static void keep_own_tests(struct policy *p, const char *named)
 	uint32_t i, n = 0;
 
 	for (i = 0; i < p->n_tests; i++) {
-		const char *profile = p->tests[i].at.file < p->n_files ? policy_shipped(p->files[p->tests[i].at.file]) : NULL;
+		const char *profile =
+			p->tests[i].at.file < p->n_files ? policy_shipped(p->files[p->tests[i].at.file]) : NULL;
 
 		if (profile && strcmp(profile, named) != 0)
 			continue;
@@ -74,7 +75,8 @@ static void keep_own_tests(struct policy *p, const char *named)
 	p->n_tests = n;
 }
 
-/* What is looked at, as the person named it: FILE and the values of --policy and --profile. Returns how many there are; *only is the last. */
+/* What is looked at, as the person named it: FILE and the values of --policy and --profile. Returns how many there are;
+ * *only is the last. */
 static unsigned name_sources(const struct call *call, struct buf *label, const char **only)
 {
 	const struct option_value *v;

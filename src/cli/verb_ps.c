@@ -110,7 +110,9 @@ static void put_line(struct listing *l, const struct listed *r)
 	struct text_shown policy;
 
 	/* of a path what tells it from others */
-	(void)buf_printf(&l->out, "%-9s %-11s %-6s %-7s %-12.12s ", r->id, status(r, room), run_age(started, l->now - info->started_ms), info->runtime[0] ? info->runtime : "native", text_show(&policy, sv_of(slash ? slash + 1 : info->policy)));
+	(void)buf_printf(&l->out, "%-9s %-11s %-6s %-7s %-12.12s ", r->id, status(r, room),
+			 run_age(started, l->now - info->started_ms), info->runtime[0] ? info->runtime : "native",
+			 text_show(&policy, sv_of(slash ? slash + 1 : info->policy)));
 	put_kind(&l->out, info);
 	(void)buf_printf(&l->out, "%-8s ", r->changes ? "kept" : "-");
 	if (r->asked && r->seen.last[0])
@@ -173,7 +175,8 @@ int verb_ps(struct call *call, struct error *err)
 	if (call_has(call, "json"))
 		json_list(&l.json);
 	else if (!call_has(call, "quiet"))
-		(void)buf_str(&l.out, "ID        STATUS      AGE    RUNTIME POLICY       KIND         CHANGES  COMMAND\n");
+		(void)buf_str(&l.out,
+			      "ID        STATUS      AGE    RUNTIME POLICY       KIND         CHANGES  COMMAND\n");
 	(void)state_each(root, list_one, &l, err);
 	if (call_has(call, "json")) {
 		json_end(&l.json);

@@ -158,7 +158,8 @@ int verb_rm(struct call *call, struct error *err)
 
 	if (call_has(call, "finished") && call->n_args > 0)
 		return error_set(err, ERROR_USAGE,
-				 "rm: -f is --finished, all runs that have ended: give --finished alone, or `cordon rm ID` without it");
+				 "rm: -f is --finished, all runs that have ended: give --finished alone, or `cordon rm "
+				 "ID` without it");
 	if (call_has(call, "finished") ? call_has(call, "force") : call->n_args == 0)
 		return error_set(err, ERROR_USAGE,
 				 "rm: name the runs, or give --finished alone; `cordon ps --all` lists them");

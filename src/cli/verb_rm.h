@@ -1,8 +1,8 @@
 /*
  * verb_rm: forget runs that have ended: their log, and what is left of their changes.
  *
- * A run that is going on is never removed, nor one that is just being started. Changes that were not applied are somebody's work: --finished leaves such runs
- * alone and says so; named by its id a run goes, whatever it holds.
+ * A run that is going on is never removed, nor one that is just being started. Changes that were not applied are
+ * somebody's work: --finished leaves such runs alone and says so; named by its id a run goes, whatever it holds.
  */
 #ifndef CORDON_CLI_VERB_RM_H
 #define CORDON_CLI_VERB_RM_H

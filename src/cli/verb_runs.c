@@ -58,7 +58,8 @@ static bool has_ended(const struct state *s)
 	return ended;
 }
 
-/* One that only begins can be reached in a moment. One that is ending cannot any more, and has ended when its log is let go of: `cordon stop` waits for that. */
+/* One that only begins can be reached in a moment. One that is ending cannot any more, and has ended when its log is
+ * let go of: `cordon stop` waits for that. */
 static int wait_for_supervisor(const char *id, bool *ret_ended, struct error *err)
 {
 	static const struct timespec pause = {.tv_nsec = 20000000};
@@ -105,16 +106,19 @@ int verb_exec(struct call *call, struct error *err)
 	struct text_shown shown;
 
 	if (limit.key[0])
-		call_note(call, "%s was reached and ended the command; `cordon logs %s` has the details", limit.key, call->args[0]);
+		call_note(call, "%s was reached and ended the command; `cordon logs %s` has the details", limit.key,
+			  call->args[0]);
 
 	/* What the sandbox shows was settled when it started. */
 	if (r < 0 && err->kind == ERROR_NOT_FOUND)
-		return error_set(err, ERROR_NOT_FOUND, "%s: not found in the sandbox, whose files and PATH are those it was started with",
+		return error_set(err, ERROR_NOT_FOUND,
+				 "%s: not found in the sandbox, whose files and PATH are those it was started with",
 				 text_show(&shown, sv_of(call->command[0])));
 	return r;
 }
 
-/* The supervisor has a last line to write, and changes to keep, when the sandbox has ended; it lets go of the log after that. */
+/* The supervisor has a last line to write, and changes to keep, when the sandbox has ended; it lets go of the log after
+ * that. */
 static void wait_for_log(const char *id)
 {
 	struct error ignored = {0};
@@ -168,7 +172,10 @@ static void tell_left(struct stopping *s, const char *id)
 
 	if (state_root(&root, &ignored) < 0 || !run_info_failed(root, id))
 		return;
-	call_note(s->call, "sandbox %s failed at its end, and what it changed may not all have come back: `cordon logs %s` says what, `cordon diff %s` shows what is kept of its work folder", id, id, id);
+	call_note(s->call,
+		  "sandbox %s failed at its end, and what it changed may not all have come back: `cordon logs %s` says "
+		  "what, `cordon diff %s` shows what is kept of its work folder",
+		  id, id, id);
 	s->left = true;
 }
 
@@ -267,7 +274,8 @@ int verb_stop(struct call *call, struct error *err)
 	return -1;
 }
 
-/* The supervisor is another process, which knows our pipes by no name, and waits for nobody: it gets what came through this one. */
+/* The supervisor is another process, which knows our pipes by no name, and waits for nobody: it gets what came through
+ * this one. */
 static int read_handed(const char *name, int from, struct error *err)
 {
 	AUTO_FD copy = memfd_create("policy", MFD_CLOEXEC);

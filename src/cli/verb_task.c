@@ -11,11 +11,14 @@ const struct option verb_task_check_options[] = {
 	{0},
 };
 
-static int look(const struct call *call, const char *path, struct task **ret, struct task_problems *problems, struct error *err)
+static int look(const struct call *call, const char *path, struct task **ret, struct task_problems *problems,
+		struct error *err)
 {
 	AUTO_SCRATCH scratch = SCRATCH_NONE;
 
-	return task_look_scratch(&scratch, err) < 0 ? -1 : task_look(path, scratch.fd, NULL, call_has(call, "lenient"), false, ret, problems, err);
+	return task_look_scratch(&scratch, err) < 0
+		       ? -1
+		       : task_look(path, scratch.fd, NULL, call_has(call, "lenient"), false, ret, problems, err);
 }
 
 static void print_json(struct buf *out, const char *path, const struct task *t, const struct task_problems *problems)

@@ -19,17 +19,20 @@ enum { TEXT_MAX = 16 << 20 };
 
 #define OPTION_NAME                                                                                                    \
 	{                                                                                                              \
-		"name", 0, "NAME", NULL, "What it is called: lower-case letters, digits and dashes. Without it, as DIR is.", 0 \
+		"name", 0, "NAME", NULL,                                                                               \
+			"What it is called: lower-case letters, digits and dashes. Without it, as DIR is.", 0          \
 	}
 #define OPTION_LENIENT                                                                                                 \
 	{                                                                                                              \
-		"lenient", 0, NULL, NULL, "Take keys that are not known, with a warning, in place of refusing the task.", 0 \
+		"lenient", 0, NULL, NULL,                                                                              \
+			"Take keys that are not known, with a warning, in place of refusing the task.", 0              \
 	}
 
 const struct option verb_task_compose_options[] = {OPTION_NAME, OPTION_LENIENT, {0}};
 const struct option verb_task_up_options[] = {
 	OPTION_NAME,
-	{"build-network", 0, NULL, NULL, "Let RUN instructions use the engine's network, which reaches all that this machine reaches.", 0},
+	{"build-network", 0, NULL, NULL,
+	 "Let RUN instructions use the engine's network, which reaches all that this machine reaches.", 0},
 	OPTION_LENIENT,
 	{0},
 };
@@ -41,11 +44,18 @@ static const struct option policy_options[] = {
 	CLI_OPTION_RUNTIME,
 };
 
-/* The profile of tasks, below the operator's ceiling, which is asked whether it lets the runtime be used. runtime: NULL: nothing is to be run. */
-static int load_policy(const struct call *call, const char *phase, const char *runtime, struct cli_policy *ret, struct error *err)
+/* The profile of tasks, below the operator's ceiling, which is asked whether it lets the runtime be used. runtime:
+ * NULL: nothing is to be run. */
+static int load_policy(const struct call *call, const char *phase, const char *runtime, struct cli_policy *ret,
+		       struct error *err)
 {
-	const struct option_value values[] = {{&policy_options[0], "task"}, {&policy_options[1], phase}, {&policy_options[2], runtime}};
-	const struct call with = {.verb = call->verb, .argv = call->argv, .out = call->out, .values = values, .n_values = runtime ? 3 : 2};
+	const struct option_value values[] = {
+		{&policy_options[0], "task"}, {&policy_options[1], phase}, {&policy_options[2], runtime}};
+	const struct call with = {.verb = call->verb,
+				  .argv = call->argv,
+				  .out = call->out,
+				  .values = values,
+				  .n_values = runtime ? 3 : 2};
 
 	return cli_policy_load(&with, NULL, CLI_POLICY_NOWHERE, ret, err);
 }
@@ -71,7 +81,10 @@ static int allow_network(const struct call *call, struct error *err)
 	int r = load_policy(call, "build", "docker", &p, err);
 
 	if (r == 0 && p.policy->net.mode.v != NET_PUBLIC)
-		r = error_set(err, ERROR_DENIED, "--build-network: the operator's policy gives builds the network `%s`, and Docker Engine's builder cannot be held to that; leave the option out", net_mode_names[p.policy->net.mode.v]);
+		r = error_set(err, ERROR_DENIED,
+			      "--build-network: the operator's policy gives builds the network `%s`, and Docker "
+			      "Engine's builder cannot be held to that; leave the option out",
+			      net_mode_names[p.policy->net.mode.v]);
 	cli_policy_done(&p);
 	return r;
 }
@@ -156,7 +169,8 @@ int verb_task_compose(struct call *call, struct error *err)
 	struct looked l;
 	int r = look_new(&l, err);
 
-	if (r == 0 && (find_project(call, &l.project, err) < 0 || load_bounds(call, NULL, &l.req, err) < 0 || task_look_scratch(&scratch, err) < 0))
+	if (r == 0 && (find_project(call, &l.project, err) < 0 || load_bounds(call, NULL, &l.req, err) < 0 ||
+		       task_look_scratch(&scratch, err) < 0))
 		r = -1;
 	if (r == 0)
 		r = look(call, scratch.fd, &l, err);
@@ -173,10 +187,13 @@ static void say_up(const struct call *call, const struct looked *l, const char *
 	const struct task_environment *e = &l->task->environment;
 	uint32_t n = l->file.compose->n_services;
 
-	(void)fprintf(call->out, "%s: %u service%s, without a network\n", l->project.name, (unsigned)n, n == 1 ? "" : "s");
-	(void)fprintf(call->out, "a shell:  docker exec -it %s sh\nto end:   cordon task down %s\n", container, l->project.name);
+	(void)fprintf(call->out, "%s: %u service%s, without a network\n", l->project.name, (unsigned)n,
+		      n == 1 ? "" : "s");
+	(void)fprintf(call->out, "a shell:  docker exec -it %s sh\nto end:   cordon task down %s\n", container,
+		      l->project.name);
 	if (e->setup.n || e->healthcheck.command.s)
-		call_note(call, "the setup commands and the health check of task.toml were not run; `cordon task run` runs them");
+		call_note(call, "the setup commands and the health check of task.toml were not run; `cordon task run` "
+				"runs them");
 }
 
 /* Whatever went wrong, or was refused, leaves nothing, or says what. */
@@ -190,7 +207,12 @@ static void take_back(const struct call *call, const struct looked *l, const str
 
 static int up(struct call *call, struct looked *l, const struct compose_held *held, struct error *err)
 {
-	struct compose_up up = {.project = &l->project, .held = held, .file = &l->file, .modes = &l->modes, .build_network = call_has(call, "build-network"), .environment = environ};
+	struct compose_up up = {.project = &l->project,
+				.held = held,
+				.file = &l->file,
+				.modes = &l->modes,
+				.build_network = call_has(call, "build-network"),
+				.environment = environ};
 	char container[COMPOSE_CONTAINER_MAX];
 	struct task_progress progress;
 	struct progress shown;
@@ -201,7 +223,8 @@ static int up(struct call *call, struct looked *l, const struct compose_held *he
 	task_progress_init(&shown, call, &progress);
 	up.progress = &progress;
 	up.storage = build_storage(&l->task->environment);
-	up.build_ms = l->task->environment.build_timeout.set ? l->task->environment.build_timeout.v : TASK_DEFAULT_BUILD_MS;
+	up.build_ms =
+		l->task->environment.build_timeout.set ? l->task->environment.build_timeout.v : TASK_DEFAULT_BUILD_MS;
 	r = compose_up(&up, l->arena, container, err);
 	task_progress_done(&shown);
 	if (r == 0)

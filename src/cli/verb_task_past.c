@@ -130,7 +130,8 @@ static void put_line(struct buf *out, const struct looked *l, int64_t now)
 
 	if (l->has_result && l->result.status == TASK_SCORED)
 		(void)snprintf(reward, sizeof(reward), "%.4g", l->result.reward);
-	(void)buf_printf(out, "%-14s %-6s %-20s %-7s ", l->past.id, run_age(age, now - l->past.started_ms), status_of(l), reward);
+	(void)buf_printf(out, "%-14s %-6s %-20s %-7s ", l->past.id, run_age(age, now - l->past.started_ms),
+			 status_of(l), reward);
 	put_column(out, l->agent, 14);
 	put_column(out, l->task, 24);
 	text_escape(out, sv_of(l->past.path), PATH_MAX);
@@ -171,7 +172,8 @@ int verb_task_ls(struct call *call, struct error *err)
 	if (json)
 		json_list(&all.json);
 	else if (!call_has(call, "quiet"))
-		(void)buf_str(&all.out, "ID             AGE    STATUS               REWARD  AGENT          TASK                     FOLDER\n");
+		(void)buf_str(&all.out, "ID             AGE    STATUS               REWARD  AGENT          TASK        "
+					"             FOLDER\n");
 	r = past_each(root, list_one, &all, err);
 	if (json) {
 		json_end(&all.json);
@@ -242,7 +244,8 @@ static void put_findings(struct buf *out, const struct task_result *r)
 		(void)buf_char(out, '\n');
 	}
 	if (shown < r->n_findings + r->more_findings)
-		(void)buf_printf(out, "and %zu more findings; result.json has them\n", r->n_findings + r->more_findings - shown);
+		(void)buf_printf(out, "and %zu more findings; result.json has them\n",
+				 r->n_findings + r->more_findings - shown);
 }
 
 static void show(struct buf *out, const struct looked *l)
@@ -267,7 +270,8 @@ static void show(struct buf *out, const struct looked *l)
 		put_field(out, "isolation", r->isolation);
 		put_phases(out, r);
 		if (r->denials)
-			(void)buf_printf(out, "%-12s %llu; audit/ says what\n", "denied", (unsigned long long)r->denials);
+			(void)buf_printf(out, "%-12s %llu; audit/ says what\n", "denied",
+					 (unsigned long long)r->denials);
 		put_findings(out, r);
 	}
 	put_field(out, "folder", l->past.path);
@@ -347,7 +351,8 @@ static int remove_all(struct call *call, const char *root, struct error *err)
 	if (older) {
 		wrong = value_duration(sv_of(older), &ms);
 		if (wrong)
-			return error_set(err, ERROR_USAGE, "--older-than %s %s", text_show(&shown, sv_of(older)), wrong);
+			return error_set(err, ERROR_USAGE, "--older-than %s %s", text_show(&shown, sv_of(older)),
+					 wrong);
 		all.before = now_ms() - (int64_t)ms;
 	}
 	if (past_each(root, remove_old, &all, err) < 0)
@@ -367,7 +372,9 @@ int verb_task_rm(struct call *call, struct error *err)
 	int i, r = 0;
 
 	if (several ? call->n_args > 0 : call->n_args == 0)
-		return error_set(err, ERROR_USAGE, "task rm: name the results, or give --finished or --older-than alone; `cordon task ls` lists them");
+		return error_set(err, ERROR_USAGE,
+				 "task rm: name the results, or give --finished or --older-than alone; `cordon task "
+				 "ls` lists them");
 	if (find_root(root, err) < 0)
 		return -1;
 	if (several)

@@ -21,12 +21,18 @@
 enum { REASON_SHOWN = 2000, PROBLEMS_SHOWN = 20 };
 
 const struct option verb_task_run_options[] = {
-	{"agent", 'a', "AGENT", "oracle|none|cordon", "Who works on it: oracle (the task's own solution), none, cordon (the built-in agent), or one of your own (cordon-agents(5)).", 0},
+	{"agent", 'a', "AGENT", "oracle|none|cordon",
+	 "Who works on it: oracle (the task's own solution), none, cordon (the built-in agent), or one of your own "
+	 "(cordon-agents(5)).",
+	 0},
 	{"model", 'm', "MODEL", NULL, "The model that the agent asks.", 0},
 	CLI_OPTION_RUNTIME,
 	CLI_OPTION_POLICY,
 	CLI_OPTION_PROFILE,
-	{"out", 'o', "DIR", "dir", "Put the results there, into a new folder: result.json, output, rewards, changes, logs; else into one below $XDG_STATE_HOME/cordon/tasks.", 0},
+	{"out", 'o', "DIR", "dir",
+	 "Put the results there, into a new folder: result.json, output, rewards, changes, logs; else into one below "
+	 "$XDG_STATE_HOME/cordon/tasks.",
+	 0},
 	{"lenient", 0, NULL, NULL, "Warn of keys that Cordon does not know, in place of refusing the task.", 0},
 	{"json", 0, NULL, NULL, "Print the result as one JSON document.", 0},
 	{0},
@@ -57,7 +63,8 @@ static int make_private(const char *path, struct error *err)
 
 	if (make_parents(path, 0700, err) < 0)
 		return -1;
-	return mkdir(path, 0700) < 0 && errno != EEXIST ? error_sys(err, errno, "%s", text_show(&shown, sv_of(path))) : 0;
+	return mkdir(path, 0700) < 0 && errno != EEXIST ? error_sys(err, errno, "%s", text_show(&shown, sv_of(path)))
+							: 0;
 }
 
 struct places {
@@ -73,7 +80,8 @@ static int find_places(const struct call *call, struct places *p, struct error *
 	if (cli_folders(&p->folders, err) < 0 || past_root(p->folders.state, root, err) < 0)
 		return -1;
 	past_name(name);
-	if (snprintf(p->scratch, sizeof(p->scratch), "%s/tmp", root) >= PATH_MAX || snprintf(p->out, sizeof(p->out), "%s/%s", root, name) >= PATH_MAX)
+	if (snprintf(p->scratch, sizeof(p->scratch), "%s/tmp", root) >= PATH_MAX ||
+	    snprintf(p->out, sizeof(p->out), "%s/%s", root, name) >= PATH_MAX)
 		return error_set(err, ERROR_INPUT, "XDG_STATE_HOME: the path is too long");
 	if (make_private(p->scratch, err) < 0)
 		return -1;
@@ -84,26 +92,33 @@ static int find_places(const struct call *call, struct places *p, struct error *
 	return cli_path_clean(here, out, p->out) < 0 ? error_set(err, ERROR_INPUT, "--out: the path is too long") : 0;
 }
 
-static int choose_agent(const struct call *call, const char *config, struct task_run_request *req, struct agent **ret, struct error *err)
+static int choose_agent(const struct call *call, const char *config, struct task_run_request *req, struct agent **ret,
+			struct error *err)
 {
 	const char *name = call_value(call, "agent");
 
 	if (name && call->command)
-		return error_set(err, ERROR_USAGE, "task run: --agent and a command behind -- exclude each other; leave one of them out");
+		return error_set(err, ERROR_USAGE,
+				 "task run: --agent and a command behind -- exclude each other; leave one of them out");
 	if (!name && !call->command)
-		return error_set(err, ERROR_USAGE, "task run: who shall work on it? Give --agent oracle, --agent none, --agent NAME, or a command behind --");
+		return error_set(err, ERROR_USAGE,
+				 "task run: who shall work on it? Give --agent oracle, --agent none, --agent NAME, or "
+				 "a command behind --");
 	req->command = call->command;
 	if (name && agent_find(config, name, ret, err) < 0)
 		return -1;
 	req->agent = *ret;
 	req->model = call_value(call, "model");
 	if (req->model && (!req->agent || req->agent->kind == AGENT_ORACLE || req->agent->kind == AGENT_NONE))
-		return error_set(err, ERROR_USAGE, "task run: --model is for --agent cordon and agents of your own; a command behind -- is told its model by its own options");
+		return error_set(err, ERROR_USAGE,
+				 "task run: --model is for --agent cordon and agents of your own; a command behind -- "
+				 "is told its model by its own options");
 	/* before anything is built for it */
 	return req->agent ? agent_has_model(req->agent, req->model, err) : 0;
 }
 
-/* What is wrong with the command line and the operator's own files is told before anything is built, and is no result of the task's. */
+/* What is wrong with the command line and the operator's own files is told before anything is built, and is no result
+ * of the task's. */
 static int check_options(const struct call *call, struct error *err)
 {
 	struct cli_policy policy = {0};
@@ -113,7 +128,8 @@ static int check_options(const struct call *call, struct error *err)
 
 	r = stat(call->args[0], &st) < 0 ? errno : S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
 	if (r == ENOTDIR)
-		return error_set(err, ERROR_INPUT, "%s: is not a folder; name the task's folder", text_show(&shown, sv_of(call->args[0])));
+		return error_set(err, ERROR_INPUT, "%s: is not a folder; name the task's folder",
+				 text_show(&shown, sv_of(call->args[0])));
 	if (r)
 		return error_sys(err, r, "%s", text_show(&shown, sv_of(call->args[0])));
 	r = cli_policy_load(call, NULL, 0, &policy, err);
@@ -219,10 +235,12 @@ static int run(struct call *call, struct task_run_request *req, struct error *er
 	return r;
 }
 
-/* Whoever reads the document finds one for a task that could not be begun, too; but not for a command line that is wrong. */
+/* Whoever reads the document finds one for a task that could not be begun, too; but not for a command line that is
+ * wrong. */
 static void print_failure(const struct call *call, const struct error *err)
 {
-	const struct task_result result = {.task = call->args[0], .started = time(NULL), .status = TASK_INFRASTRUCTURE_ERROR, .reason = err->text};
+	const struct task_result result = {
+		.task = call->args[0], .started = time(NULL), .status = TASK_INFRASTRUCTURE_ERROR, .reason = err->text};
 	struct error ignored = {0};
 	AUTO_BUF json = {0};
 

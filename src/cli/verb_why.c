@@ -30,7 +30,8 @@ const struct option verb_why_options[] = {
 	{"write", 0, NULL, NULL, "With --path: ask about writing.", 0},
 	{"method", 0, "METHOD", NULL, "With --host: ask about this HTTP method.", 0},
 	{"url-path", 0, "PATH", NULL,
-	 "With --host: ask about this path of the URL. Where connections are not looked into (a rule with only a host), "
+	 "With --host: ask about this path of the URL. Where connections are not looked into (a rule with only a "
+	 "host), "
 	 "it is yes whatever the method and the path, and says so.",
 	 0},
 	CLI_OPTION_POLICY,
@@ -127,7 +128,8 @@ static bool is_exec(const struct question *q)
 	return strcmp(q->kind, "exec") == 0;
 }
 
-static void ask_name(const struct call *call, const struct cli_policy *p, const struct why_sandbox *s, const struct question *q, const char *path, struct reason *ret)
+static void ask_name(const struct call *call, const struct cli_policy *p, const struct why_sandbox *s,
+		     const struct question *q, const char *path, struct reason *ret)
 {
 	const char *workdir = s->plan ? s->workdir : p->workdir;
 
@@ -146,17 +148,20 @@ static void ask_links(const struct cli_policy *p, const char *real, struct reaso
 	if (!hit)
 		return;
 	reason_set(ret, ANSWER_DENY, "process.deny_exec", hit->s, hit->at);
-	reason_text(ret, "%.120s may not be executed: %.120s leads to it.", text_show(&a, sv_of(real)), text_show(&b, sv_of(hit->s)));
+	reason_text(ret, "%.120s may not be executed: %.120s leads to it.", text_show(&a, sv_of(real)),
+		    text_show(&b, sv_of(hit->s)));
 	reason_hint(ret, "take it out of process.deny_exec");
 }
 
 /* In words of the policy: both names must be allowed, and what is said is about the place that a link leads to. */
-static void ask_policy(const struct call *call, const struct cli_policy *p, const struct why_sandbox *s, struct question *q, struct reason *ret)
+static void ask_policy(const struct call *call, const struct cli_policy *p, const struct why_sandbox *s,
+		       struct question *q, struct reason *ret)
 {
 	char real[PATH_MAX];
 
 	ask_name(call, p, s, q, q->path, ret);
-	if (ret->answer == ANSWER_ALLOW && (s->plan ? why_sandbox_lead(s, q->path, real) : leads_elsewhere(q->path, real))) {
+	if (ret->answer == ANSWER_ALLOW &&
+	    (s->plan ? why_sandbox_lead(s, q->path, real) : leads_elsewhere(q->path, real))) {
 		ask_name(call, p, s, q, real, ret);
 		if (ret->answer == ANSWER_DENY)
 			(void)snprintf(q->path, sizeof(q->path), "%s", real);
@@ -165,8 +170,10 @@ static void ask_policy(const struct call *call, const struct cli_policy *p, cons
 		ask_links(p, real, ret);
 }
 
-/* By its own name it is closed, and by the place that links lead to open, which is what counts inside: in the policy's words about that place, or in few of our own. */
-static void say_opened(const struct call *call, const struct cli_policy *p, const struct why_sandbox *s, struct question *q, struct why_answer *a, struct reason *ret)
+/* By its own name it is closed, and by the place that links lead to open, which is what counts inside: in the policy's
+ * words about that place, or in few of our own. */
+static void say_opened(const struct call *call, const struct cli_policy *p, const struct why_sandbox *s,
+		       struct question *q, struct why_answer *a, struct reason *ret)
 {
 	struct text_shown asked, led;
 
@@ -174,11 +181,13 @@ static void say_opened(const struct call *call, const struct cli_policy *p, cons
 	if (ret->answer == ANSWER_ALLOW)
 		(void)snprintf(q->path, sizeof(q->path), "%s", a->path);
 	else
-		(void)snprintf(a->text, sizeof(a->text), "%.130s leads to %.130s, which is open.", text_show(&asked, sv_of(q->path)), text_show(&led, sv_of(a->path)));
+		(void)snprintf(a->text, sizeof(a->text), "%.130s leads to %.130s, which is open.",
+			       text_show(&asked, sv_of(q->path)), text_show(&led, sv_of(a->path)));
 }
 
 /* What a run would do decides. Where the policy says the same, it has the better words. */
-static void ask_sandbox(const struct call *call, const struct cli_policy *p, const struct why_sandbox *s, struct question *q, const char *path, struct reason *ret)
+static void ask_sandbox(const struct call *call, const struct cli_policy *p, const struct why_sandbox *s,
+			struct question *q, const char *path, struct reason *ret)
 {
 	enum why_access access = is_exec(q) ? WHY_EXEC : call_has(call, "write") ? WHY_WRITE : WHY_READ;
 	struct why_answer a;
@@ -187,7 +196,9 @@ static void ask_sandbox(const struct call *call, const struct cli_policy *p, con
 
 	if (v == WHY_NO && s->plan && s->unfit && !a.rule[0] && path_is_in(path, p->workdir)) {
 		(void)snprintf(a.hint, sizeof(a.hint), "change to a project folder, or use --workdir");
-		(void)snprintf(a.text, sizeof(a.text), "%.150s is not in the sandbox: the current folder %s, and is no work folder.", text_show(&t, sv_of(path)), s->unfit);
+		(void)snprintf(a.text, sizeof(a.text),
+			       "%.150s is not in the sandbox: the current folder %s, and is no work folder.",
+			       text_show(&t, sv_of(path)), s->unfit);
 		ret->answer = ANSWER_ALLOW; /* the policy does not know that */
 	}
 	if (v == WHY_YES && ret->answer == ANSWER_DENY && !a.text[0])
@@ -202,15 +213,18 @@ static void ask_sandbox(const struct call *call, const struct cli_policy *p, con
 	reason_hint(ret, "%s", a.hint);
 }
 
-/* For a script the kernel starts its interpreter, and for that if need be another: all of them must be allowed. What env or a shell then starts is their affair. */
-static void ask_interpreters(const struct call *call, const struct cli_policy *p, const struct why_sandbox *s, struct question *q, struct reason *ret)
+/* For a script the kernel starts its interpreter, and for that if need be another: all of them must be allowed. What
+ * env or a shell then starts is their affair. */
+static void ask_interpreters(const struct call *call, const struct cli_policy *p, const struct why_sandbox *s,
+			     struct question *q, struct reason *ret)
 {
 	char name[PATH_MAX], script[PATH_MAX], said[sizeof(ret->text)];
 	struct text_shown a, b;
 	unsigned i;
 
 	(void)snprintf(script, sizeof(script), "%s", q->path);
-	for (i = 0; i < INTERPRETERS_MAX && ret->answer == ANSWER_ALLOW && why_sandbox_interpreter(s, script, name); i++) {
+	for (i = 0; i < INTERPRETERS_MAX && ret->answer == ANSWER_ALLOW && why_sandbox_interpreter(s, script, name);
+	     i++) {
 		struct question own = {.kind = q->kind, .target = name, .verb = q->verb};
 		struct reason why = {0};
 
@@ -226,7 +240,8 @@ static void ask_interpreters(const struct call *call, const struct cli_policy *p
 			reason_text(ret, "%.120s is a script for %.100s. %s", a.s, b.s, said);
 		} else {
 			(void)snprintf(said, sizeof(said), "%s", ret->text);
-			reason_text(ret, "%s %.120s is a script for %.100s, which may be executed, too.", said, a.s, b.s);
+			reason_text(ret, "%s %.120s is a script for %.100s, which may be executed, too.", said, a.s,
+				    b.s);
 		}
 		memcpy(script, name, sizeof(script));
 	}
@@ -246,7 +261,8 @@ static int clean_path(const struct cli_policy *p, const char *target, char ret[P
 }
 
 /* sandboxed: what a run would do; else what the policy says. */
-static int answer_path(const struct call *call, const struct cli_policy *p, bool sandboxed, struct question *q, struct reason *ret, struct error *err)
+static int answer_path(const struct call *call, const struct cli_policy *p, bool sandboxed, struct question *q,
+		       struct reason *ret, struct error *err)
 {
 	AUTO_SANDBOX s = {0};
 	char asked[PATH_MAX] = "";
@@ -276,8 +292,11 @@ static void point_to_door(struct reason *r)
 	char other[sizeof(r->hint)];
 
 	(void)snprintf(other, sizeof(other), "%s", r->hint);
-	reason_text(r, "It serves models, which are reached by its base URL, with or without a network; the network does not lead there.");
-	reason_hint(r, "use the base URL of the environment (`cordon why --model NAME`); or, for what else is there, %s", other);
+	reason_text(r, "It serves models, which are reached by its base URL, with or without a network; the network "
+		       "does not lead there.");
+	reason_hint(r,
+		    "use the base URL of the environment (`cordon why --model NAME`); or, for what else is there, %s",
+		    other);
 }
 
 /* A name is not looked up here: what it leads to may be denied. */
@@ -296,8 +315,8 @@ static void mention_ranges(const struct policy *p, const char *host, struct reas
 	reason_text(r, "%s The address that it leads to is judged when it is known: network.deny has ranges.", said);
 }
 
-static int answer(const struct call *call, const struct cli_policy *p, bool sandboxed, struct question *q, struct reason *ret,
-		  struct error *err)
+static int answer(const struct call *call, const struct cli_policy *p, bool sandboxed, struct question *q,
+		  struct reason *ret, struct error *err)
 {
 	struct text_shown shown;
 	char host[256];
@@ -310,14 +329,17 @@ static int answer(const struct call *call, const struct cli_policy *p, bool sand
 	if (strcmp(q->kind, "host") != 0)
 		return answer_path(call, p, sandboxed, q, ret, err);
 	if (strchr(q->target, '/'))
-		return error_set(err, ERROR_USAGE, "why: %s is no HOST or HOST:PORT; of a URL give --host HOST and --url-path PATH", text_show(&shown, sv_of(q->target)));
+		return error_set(err, ERROR_USAGE,
+				 "why: %s is no HOST or HOST:PORT; of a URL give --host HOST and --url-path PATH",
+				 text_show(&shown, sv_of(q->target)));
 	if (!policy_split_host(q->target, host, &port))
 		return error_set(err, ERROR_USAGE, "why: %s is no HOST or HOST:PORT",
 				 text_show(&shown, sv_of(q->target)));
 	policy_query_host(p->policy, host, port, call_value(call, "method"), call_value(call, "url-path"), ret);
 	if (ret->answer == ANSWER_DENY && (call_has(call, "method") || call_has(call, "url-path")))
 		policy_query_unseen(p->policy, host, port, ret);
-	if (ret->answer == ANSWER_DENY && sv_starts(sv_of(ret->rule), "network.mode") && p->policy->net.mode.v != NET_PUBLIC && policy_query_serves(p->policy, host))
+	if (ret->answer == ANSWER_DENY && sv_starts(sv_of(ret->rule), "network.mode") &&
+	    p->policy->net.mode.v != NET_PUBLIC && policy_query_serves(p->policy, host))
 		point_to_door(ret);
 	if (ret->answer == ANSWER_ALLOW)
 		mention_ranges(p->policy, host, ret);
@@ -340,13 +362,15 @@ static void say_ceiling(struct reason *r, const struct reason *why)
 }
 
 /* The ceiling by itself: why it says no, if it does in so many words. */
-static int ask_ceiling(const struct call *call, const char *path, struct question *q, struct reason *r, struct error *err)
+static int ask_ceiling(const struct call *call, const char *path, struct question *q, struct reason *r,
+		       struct error *err)
 {
 	AUTO_POLICY ceiling = {0};
 	struct question own = *q;
 	struct reason why = {0};
 
-	if (cli_policy_load_file(call, path, CLI_POLICY_ALONE, &ceiling, err) < 0 || answer(call, &ceiling, false, &own, &why, err) < 0)
+	if (cli_policy_load_file(call, path, CLI_POLICY_ALONE, &ceiling, err) < 0 ||
+	    answer(call, &ceiling, false, &own, &why, err) < 0)
 		return -1;
 	if (why.answer == ANSWER_ALLOW || why.at.file == 0 || !why.rule[0]) {
 		reason_set(r, ANSWER_DENY, "the operator's ceiling", NULL, (struct origin){0});
@@ -361,7 +385,8 @@ static int ask_ceiling(const struct call *call, const char *path, struct questio
 }
 
 /* What the ceiling takes away is no longer in the policy: nothing there would say so. */
-static int blame_ceiling(const struct call *call, const struct cli_policy *p, struct question *q, struct reason *r, struct error *err)
+static int blame_ceiling(const struct call *call, const struct cli_policy *p, struct question *q, struct reason *r,
+			 struct error *err)
 {
 	const char *file = r->at.file < p->policy->n_files ? p->policy->files[r->at.file] : "";
 	struct question own = *q;
@@ -370,7 +395,8 @@ static int blame_ceiling(const struct call *call, const struct cli_policy *p, st
 	AUTO_POLICY mine = {0};
 	char path[PATH_MAX];
 
-	if (snprintf(path, sizeof(path), "%s/policy.yaml", p->folders.config) >= (int)sizeof(path) || access(path, F_OK) < 0)
+	if (snprintf(path, sizeof(path), "%s/policy.yaml", p->folders.config) >= (int)sizeof(path) ||
+	    access(path, F_OK) < 0)
 		return 0;
 	/* a pipe has nothing more to say: it stays at the no */
 	if (cli_policy_load(call, NULL, CLI_POLICY_ALONE, &mine, &ignored) < 0)

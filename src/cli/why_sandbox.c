@@ -27,7 +27,8 @@ static void refuse(struct why_sandbox *s, const struct error *why)
 	(void)snprintf(s->refused, sizeof(s->refused), "%s", why->text);
 }
 
-static int build(struct why_sandbox *s, struct launch_plan *inputs, struct arena *arena, const struct cli_policy *policy, struct error *err)
+static int build(struct why_sandbox *s, struct launch_plan *inputs, struct arena *arena,
+		 const struct cli_policy *policy, struct error *err)
 {
 	char *argv[] = {(char[]){"true"}, NULL}, *env[] = {NULL};
 	struct plan_request req = {.argv = argv, .env = env, .workdir = s->workdir, .state_dir = "(state)"};
@@ -50,7 +51,8 @@ int why_sandbox_open(struct why_sandbox *s, const struct call *call, const struc
 	struct error why = {0};
 
 	*s = (struct why_sandbox){0};
-	if (inputs && arena && (run_workdir(call, policy, &s->workdir, &s->unfit, &why) < 0 || build(s, inputs, arena, policy, &why) < 0))
+	if (inputs && arena &&
+	    (run_workdir(call, policy, &s->workdir, &s->unfit, &why) < 0 || build(s, inputs, arena, policy, &why) < 0))
 		refuse(s, &why);
 	if (s->plan) {
 		s->guard.plan = s->plan;
@@ -119,7 +121,8 @@ static bool look(const struct plan_op *op, const char *path, struct stat *ret, c
 {
 	const char *rest = is_hosts(op) ? path_rest(path, op->target) : NULL;
 
-	if (!rest || snprintf(host, PATH_MAX, "%s%s", strcmp(op->source, "/") == 0 && rest[0] ? "" : op->source, rest) >= PATH_MAX)
+	if (!rest || snprintf(host, PATH_MAX, "%s%s", strcmp(op->source, "/") == 0 && rest[0] ? "" : op->source,
+			      rest) >= PATH_MAX)
 		return false;
 	return lstat(host, ret) == 0;
 }
@@ -166,7 +169,8 @@ static int put_before(char rest[PATH_MAX], const char *text)
 	return 0;
 }
 
-/* Leads a path through the links inside, one name after the other. What is not there is taken as it stands; /proc has links of its own, which are not followed. -1: too many links, or too long. */
+/* Leads a path through the links inside, one name after the other. What is not there is taken as it stands; /proc has
+ * links of its own, which are not followed. -1: too many links, or too long. */
 static int lead(const struct plan *p, const char *path, char out[PATH_MAX])
 {
 	char rest[PATH_MAX], name[PATH_MAX], next[PATH_MAX], text[PATH_MAX];
@@ -220,7 +224,8 @@ static void say(struct why_answer *a, const char *format, ...)
 	va_end(ap);
 }
 
-/* The plan's rules are "key pattern (file:line)", with a few words behind that for what the pattern means by way of others; or such words alone, for what no policy lists. */
+/* The plan's rules are "key pattern (file:line)", with a few words behind that for what the pattern means by way of
+ * others; or such words alone, for what no policy lists. */
 static void set_rule(struct why_answer *a, const char *rule)
 {
 	const char *open = strrchr(rule, '('), *close = open ? strchr(open, ')') : NULL;
@@ -228,11 +233,17 @@ static void set_rule(struct why_answer *a, const char *rule)
 	struct text_shown key, where;
 
 	if (listed && close && open > rule && open[-1] == ' ') {
-		(void)snprintf(a->from, sizeof(a->from), "%s", text_show(&where, sv_n(open + 1, (size_t)(close - open) - 1)));
-		(void)snprintf(a->rule, sizeof(a->rule), "%.120s%.70s", text_show(&key, sv_n(rule, (size_t)(open - rule) - 1)), text_show(&where, sv_of(close + 1)));
+		(void)snprintf(a->from, sizeof(a->from), "%s",
+			       text_show(&where, sv_n(open + 1, (size_t)(close - open) - 1)));
+		(void)snprintf(a->rule, sizeof(a->rule), "%.120s%.70s",
+			       text_show(&key, sv_n(rule, (size_t)(open - rule) - 1)),
+			       text_show(&where, sv_of(close + 1)));
 	} else {
 		/* where it is from stands beside it */
-		(void)snprintf(a->rule, sizeof(a->rule), "%s", text_show(&key, sv_n(rule, strlen(rule) - (!listed && sv_ends(sv_of(rule), BUILT_IN) ? strlen(BUILT_IN) : 0))));
+		(void)snprintf(a->rule, sizeof(a->rule), "%s",
+			       text_show(&key, sv_n(rule, strlen(rule) - (!listed && sv_ends(sv_of(rule), BUILT_IN)
+										  ? strlen(BUILT_IN)
+										  : 0))));
 		(void)snprintf(a->from, sizeof(a->from), "%s", listed ? "the policy" : "built in");
 	}
 	if (listed && strcmp(a->from, "built in") != 0)
@@ -275,27 +286,36 @@ static enum why_verdict answer_absent(const struct why_sandbox *s, struct why_an
 	struct stat st;
 
 	if (leads_on(s->plan, a->path))
-		return access == WHY_READ ? WHY_POLICY : deny_plainly(a, "is a folder of the sandbox itself, which holds only what leads to visible paths", "");
+		return access == WHY_READ ? WHY_POLICY
+					  : deny_plainly(a,
+							 "is a folder of the sandbox itself, which holds only what "
+							 "leads to visible paths",
+							 "");
 	if (access == WHY_READ && lstat(a->path, &st) < 0 && errno == ENOENT)
 		return WHY_POLICY;
 	if (is_beside_shown(s->plan, a->path))
-		return deny_plainly(a, "is not in the sandbox: of its folder there is only what is shown in it", "name it in filesystem.read or filesystem.write");
+		return deny_plainly(a, "is not in the sandbox: of its folder there is only what is shown in it",
+				    "name it in filesystem.read or filesystem.write");
 	if (lstat(a->path, &st) < 0)
-		return deny_plainly(a, "is in no folder that this machine has and the policy shows", "make the folder that the policy names before the run");
+		return deny_plainly(a, "is in no folder that this machine has and the policy shows",
+				    "make the folder that the policy names before the run");
 	return deny_plainly(a, "is not in the sandbox", "name it in filesystem.read or filesystem.write");
 }
 
 /* Scratch space is empty at the start: what the host has under that name is not in it. */
-static enum why_verdict answer_own(const struct why_sandbox *s, struct why_answer *a, const struct plan_op *op, enum why_access access)
+static enum why_verdict answer_own(const struct why_sandbox *s, struct why_answer *a, const struct plan_op *op,
+				   enum why_access access)
 {
-	const char *what = strcmp(op->target, s->plan->home) == 0 ? "the home folder of the sandbox's own" : "the sandbox's own scratch space";
+	const char *what = strcmp(op->target, s->plan->home) == 0 ? "the home folder of the sandbox's own"
+								  : "the sandbox's own scratch space";
 	bool there = leads_on(s->plan, a->path);
 	struct text_shown t;
 	struct stat st;
 
 	(void)text_show(&t, sv_of(a->path));
 	if (access != WHY_WRITE && !there && lstat(a->path, &st) == 0) {
-		say(a, "%.150s is in %s, which is empty at the start: what this machine has there is not shown.", t.s, what);
+		say(a, "%.150s is in %s, which is empty at the start: what this machine has there is not shown.", t.s,
+		    what);
 		(void)snprintf(a->hint, sizeof(a->hint), "name it in filesystem.read");
 		return WHY_NO;
 	}
@@ -303,7 +323,8 @@ static enum why_verdict answer_own(const struct why_sandbox *s, struct why_answe
 		return deny_plainly(a, "is in a place from which nothing can be executed", "");
 	if (access != WHY_WRITE && !there)
 		return WHY_POLICY; /* what a workload makes there is its own affair */
-	say(a, "%.150s is in %s, which is empty at the start and ends with it; nothing of it reaches this machine's.", t.s, what);
+	say(a, "%.150s is in %s, which is empty at the start and ends with it; nothing of it reaches this machine's.",
+	    t.s, what);
 	(void)snprintf(a->hint, sizeof(a->hint), "add it to filesystem.deny");
 	return WHY_YES;
 }
@@ -335,8 +356,10 @@ static enum why_verdict judge_writing(const struct why_sandbox *s, struct why_an
 		rule = guard_judge_repository(&s->guard, a->path);
 	if (!rule)
 		return WHY_YES;
-	if (what != GUARD_FOLDER && !guard_judge(&s->guard, a->path, GUARD_FOLDER, true) && !guard_judge_repository(&s->guard, a->path))
-		return deny_by(a, rule, "stands where a protected name needs a folder, and only a folder may be made there");
+	if (what != GUARD_FOLDER && !guard_judge(&s->guard, a->path, GUARD_FOLDER, true) &&
+	    !guard_judge_repository(&s->guard, a->path))
+		return deny_by(a, rule,
+			       "stands where a protected name needs a folder, and only a folder may be made there");
 	return deny_by(a, rule, "may never be written or made");
 }
 
@@ -348,32 +371,42 @@ static enum why_verdict judge_exec(const struct why_sandbox *s, struct why_answe
 	struct stat st;
 
 	if (look(op, a->path, &st, host) && S_ISREG(st.st_mode) && !(st.st_mode & 0111))
-		return deny_plainly(a, "is no program: its mode lets nobody execute it", "make it executable (chmod +x)");
+		return deny_plainly(a, "is no program: its mode lets nobody execute it",
+				    "make it executable (chmod +x)");
 	if (!s->plan->restrict_exec)
-		return op->flags & MOUNT_NO_EXEC ? deny_plainly(a, "is in a place from which nothing can be executed", "") : WHY_YES;
+		return op->flags & MOUNT_NO_EXEC
+			       ? deny_plainly(a, "is in a place from which nothing can be executed", "")
+			       : WHY_YES;
 	for (; listed && *listed; listed++)
 		if (path_is_in(a->path, *listed)) {
-			say(a, "%.150s may be executed: process.allow_exec names it, or a link that leads to it.", text_show(&t, sv_of(a->path)));
+			say(a, "%.150s may be executed: process.allow_exec names it, or a link that leads to it.",
+			    text_show(&t, sv_of(a->path)));
 			(void)snprintf(a->rule, sizeof(a->rule), "process.allow_exec");
 			(void)snprintf(a->hint, sizeof(a->hint), "add it to process.deny_exec");
 			return WHY_YES;
 		}
 	(void)snprintf(a->rule, sizeof(a->rule), "process.allow_exec");
-	return deny_plainly(a, "may not be executed: process.allow_exec names neither it nor a link that you or the system made to it", "add it to process.allow_exec");
+	return deny_plainly(
+		a,
+		"may not be executed: process.allow_exec names neither it nor a link that you or the system made to it",
+		"add it to process.allow_exec");
 }
 
-static enum why_verdict judge_shown(const struct why_sandbox *s, struct why_answer *a, const struct plan_op *op, enum why_access access)
+static enum why_verdict judge_shown(const struct why_sandbox *s, struct why_answer *a, const struct plan_op *op,
+				    enum why_access access)
 {
 	if (access == WHY_READ)
 		return WHY_YES;
 	if (access == WHY_EXEC)
 		return judge_exec(s, a, op);
 	if (!op->writable)
-		return deny_plainly(a, "is read-only in the sandbox", "name it, or a folder that it is in, in filesystem.write");
+		return deny_plainly(a, "is read-only in the sandbox",
+				    "name it, or a folder that it is in, in filesystem.write");
 	return judge_writing(s, a, op);
 }
 
-enum why_verdict why_sandbox_ask(const struct why_sandbox *s, const char *path, enum why_access access, struct why_answer *a)
+enum why_verdict why_sandbox_ask(const struct why_sandbox *s, const char *path, enum why_access access,
+				 struct why_answer *a)
 {
 	const struct plan_op *op, *mask;
 	const char *rule;
@@ -403,7 +436,9 @@ enum why_verdict why_sandbox_ask(const struct why_sandbox *s, const char *path, 
 	if (rule)
 		return deny_by(a, rule, "is denied");
 	if (op->kind == PLAN_TMPFS) {
-		v = access == WHY_WRITE ? judge_writing(s, a, op) : access == WHY_EXEC && s->plan->restrict_exec ? judge_exec(s, a, op) : WHY_YES;
+		v = access == WHY_WRITE                            ? judge_writing(s, a, op)
+		    : access == WHY_EXEC && s->plan->restrict_exec ? judge_exec(s, a, op)
+								   : WHY_YES;
 		return v == WHY_NO ? v : answer_own(s, a, op, access);
 	}
 	return judge_shown(s, a, op, access);
@@ -435,7 +470,8 @@ bool why_sandbox_interpreter(const struct why_sandbox *s, const char *path, char
 	ssize_t got;
 	size_t n;
 
-	if (lead(s->plan, path, led) < 0 || covered_by(s->plan, PLAN_MASK, led) || !look(shown_by(s->plan, led), led, &st, host) || !S_ISREG(st.st_mode))
+	if (lead(s->plan, path, led) < 0 || covered_by(s->plan, PLAN_MASK, led) ||
+	    !look(shown_by(s->plan, led), led, &st, host) || !S_ISREG(st.st_mode))
 		return false;
 	fd = open(host, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	got = fd < 0 ? -1 : read(fd, line, sizeof(line));

@@ -257,7 +257,8 @@ static int pairs(struct scan *s, uint32_t line, const char *kind, struct sv rest
 	for (i = 0; i < found.n; i++) {
 		eq = strchr(found.v[i], '=');
 		if (!eq)
-			return fail(s, line, "%s: no = in %.120s; write NAME=VALUE, with quotes where it has spaces", kind, text_show(&shown, sv_of(found.v[i])));
+			return fail(s, line, "%s: no = in %.120s; write NAME=VALUE, with quotes where it has spaces",
+				    kind, text_show(&shown, sv_of(found.v[i])));
 		words_add(w, sv_n(found.v[i], (size_t)(eq - found.v[i])));
 		words_add(w, sv_of(eq + 1));
 		words_add(w, sv_of("="));
@@ -441,7 +442,8 @@ static void hidden_syntax(struct scan *s, struct sv bytes, const char *mark)
 			l = sv_n(l.p + 3, l.n - 3);
 		if (look.line == 1 && sv_starts(l, "#!"))
 			continue;
-		if (!sv_starts(l, mark) || !directive_parts(sv_n(l.p + strlen(mark), l.n - strlen(mark)), &name, &value))
+		if (!sv_starts(l, mark) ||
+		    !directive_parts(sv_n(l.p + strlen(mark), l.n - strlen(mark)), &name, &value))
 			break;
 		if (is_word(name, "syntax") && !s->file->syntax) {
 			s->line = look.line;
@@ -475,7 +477,8 @@ static int parse(struct scan *s, struct sv bytes)
 	return 0;
 }
 
-int dockerfile_parse(struct arena *a, const char *name, struct sv bytes, const struct dockerfile **ret, struct error *err)
+int dockerfile_parse(struct arena *a, const char *name, struct sv bytes, const struct dockerfile **ret,
+		     struct error *err)
 {
 	struct dockerfile *f = arena_alloc(a, sizeof(*f));
 	struct scan s = {.arena = a, .name = name, .escape = '\\', .file = f, .err = err};
@@ -490,7 +493,8 @@ int dockerfile_parse(struct arena *a, const char *name, struct sv bytes, const s
 	return arena_failed(a) ? no_memory(&s) : 0;
 }
 
-int dockerfile_parse_trigger(struct arena *a, const char *name, struct sv text, const struct dockerfile **ret, struct error *err)
+int dockerfile_parse_trigger(struct arena *a, const char *name, struct sv text, const struct dockerfile **ret,
+			     struct error *err)
 {
 	struct dockerfile *f = arena_alloc(a, sizeof(*f));
 	struct scan s = {.arena = a, .name = name, .escape = '\\', .directives_over = true, .file = f, .err = err};

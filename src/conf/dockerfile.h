@@ -1,12 +1,16 @@
 /*
  * dockerfile: a Dockerfile as a list of instructions.
  *
- * dockerfile_parse() is a pure function of bytes and reads as BuildKit's parser does: parser directives, either escape, continued lines with comments in between, heredocs, JSON forms with their fallbacks, a byte
- * order mark, CRLF. Words that it does not know become DOCKERFILE_UNKNOWN. dockerfile_check() says whether each instruction has the form that its kind wants. Variables stay as written (conf/expand.h).
+ * dockerfile_parse() is a pure function of bytes and reads as BuildKit's parser does: parser directives, either escape,
+ * continued lines with comments in between, heredocs, JSON forms with their fallbacks, a byte order mark, CRLF. Words
+ * that it does not know become DOCKERFILE_UNKNOWN. dockerfile_check() says whether each instruction has the form that
+ * its kind wants. Variables stay as written (conf/expand.h).
  *
- * Stricter than BuildKit: bytes that are not UTF-8, control characters other than tabs and line ends, flags with bytes beyond ASCII, ONBUILD in ONBUILD, more than DOCKERFILE_BYTES bytes or DOCKERFILE_COUNT instructions.
+ * Stricter than BuildKit: bytes that are not UTF-8, control characters other than tabs and line ends, flags with bytes
+ * beyond ASCII, ONBUILD in ONBUILD, more than DOCKERFILE_BYTES bytes or DOCKERFILE_COUNT instructions.
  *
- * Everything lives in the caller's arena; strings end with NUL and have none inside, arrays end with NULL. Errors are ERROR_INPUT and begin "name:line: ".
+ * Everything lives in the caller's arena; strings end with NUL and have none inside, arrays end with NULL. Errors are
+ * ERROR_INPUT and begin "name:line: ".
  */
 #ifndef CORDON_CONF_DOCKERFILE_H
 #define CORDON_CONF_DOCKERFILE_H
@@ -55,8 +59,9 @@ struct dockerfile_instruction {
 	const char *text;   /* the whole instruction, its lines joined, without heredocs */
 	const char **flags; /* "--name=value", quotes and escapes resolved */
 	/*
-	 * json: the array's strings. Else ADD, COPY, EXPOSE, FROM, VOLUME: words; ARG: words with their quotes; ENV and LABEL: name, value and "=" for each, or name, rest of the line and "" in the old form;
-	 * HEALTHCHECK: its type, then the array or the rest of the line; ONBUILD: none; all others: the rest of the line.
+	 * json: the array's strings. Else ADD, COPY, EXPOSE, FROM, VOLUME: words; ARG: words with their quotes; ENV and
+	 * LABEL: name, value and "=" for each, or name, rest of the line and "" in the old form; HEALTHCHECK: its type,
+	 * then the array or the rest of the line; ONBUILD: none; all others: the rest of the line.
 	 */
 	const char **args;
 	bool json;
@@ -74,19 +79,24 @@ struct dockerfile {
 };
 
 /* name is for messages; it is escaped here. */
-int dockerfile_parse(struct arena *a, const char *name, struct sv bytes, const struct dockerfile **ret, struct error *err);
+int dockerfile_parse(struct arena *a, const char *name, struct sv bytes, const struct dockerfile **ret,
+		     struct error *err);
 
-/* One instruction without a file around it, as a trigger in an image's configuration is; it may be followed by its heredocs. */
-int dockerfile_parse_trigger(struct arena *a, const char *name, struct sv text, const struct dockerfile **ret, struct error *err);
+/* One instruction without a file around it, as a trigger in an image's configuration is; it may be followed by its
+ * heredocs. */
+int dockerfile_parse_trigger(struct arena *a, const char *name, struct sv text, const struct dockerfile **ret,
+			     struct error *err);
 
 /* Number of arguments, flags and heredocs, as far as it can be told without variables. */
 int dockerfile_check(const char *name, const struct dockerfile_instruction *i, struct error *err);
 
-/* The value of "--flag=value", "" where the flag has none, NULL where it is not there. *at: where to look from, for flags that may be repeated; NULL: the first. */
+/* The value of "--flag=value", "" where the flag has none, NULL where it is not there. *at: where to look from, for
+ * flags that may be repeated; NULL: the first. */
 const char *dockerfile_flag(const struct dockerfile_instruction *i, const char *flag, size_t *at);
 
 /* A heredoc whose word (as it stands in args) is w, or NULL: the word is none. */
-const struct dockerfile_heredoc *dockerfile_heredoc_of(struct arena *a, const struct dockerfile_instruction *i, const char *w);
+const struct dockerfile_heredoc *dockerfile_heredoc_of(struct arena *a, const struct dockerfile_instruction *i,
+						       const char *w);
 
 /* The content, without the tabs that begin its lines where it is to be chomped. NULL: no memory. */
 const char *dockerfile_content(struct arena *a, const struct dockerfile_heredoc *h);

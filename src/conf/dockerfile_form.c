@@ -66,11 +66,13 @@ static const struct arity arities[] = {
 	[DOCKERFILE_WORKDIR] = {1, 1},
 };
 
-static int fail(const char *name, const struct dockerfile_instruction *i, const char *what, const char *word, struct error *err)
+static int fail(const char *name, const struct dockerfile_instruction *i, const char *what, const char *word,
+		struct error *err)
 {
 	struct text_shown file, w;
 
-	return error_set(err, ERROR_INPUT, "%.160s:%u: %s: %s%.120s", text_show(&file, sv_of(name)), i->line, dockerfile_kind_name(i->kind), what, text_show(&w, sv_of(word)));
+	return error_set(err, ERROR_INPUT, "%.160s:%u: %s: %s%.120s", text_show(&file, sv_of(name)), i->line,
+			 dockerfile_kind_name(i->kind), what, text_show(&w, sv_of(word)));
 }
 
 static size_t count(const char *const *v)
@@ -222,7 +224,9 @@ int dockerfile_check(const char *name, const struct dockerfile_instruction *i, s
 		if (check_flag(name, i, k, err) < 0)
 			return -1;
 	if (n < arities[i->kind].least)
-		return fail(name, i, arities[i->kind].least == 2 ? "needs a source and a destination" : "has no argument", "", err);
+		return fail(name, i,
+			    arities[i->kind].least == 2 ? "needs a source and a destination" : "has no argument", "",
+			    err);
 	if (arities[i->kind].most && n > arities[i->kind].most)
 		return fail(name, i, "has too many arguments", "", err);
 	return check_kind(name, i, err);

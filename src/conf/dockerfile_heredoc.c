@@ -76,7 +76,8 @@ int heredoc_find(struct arena *a, const char *text, struct dockerfile_heredoc **
 
 	*ret = NULL;
 	*ret_n = 0;
-	if (expand_words(&how, sv_of(text), &words, &n, err) < 0) /* a quote without an end, and the like: there are none */
+	if (expand_words(&how, sv_of(text), &words, &n, err) <
+	    0) /* a quote without an end, and the like: there are none */
 		return too_deep(text) ? -1 : 0;
 	*ret = arena_array(a, n + 1, sizeof(**ret));
 	if (!*ret)
@@ -92,7 +93,8 @@ int heredoc_find(struct arena *a, const char *text, struct dockerfile_heredoc **
 	return 0;
 }
 
-const struct dockerfile_heredoc *dockerfile_heredoc_of(struct arena *a, const struct dockerfile_instruction *i, const char *w)
+const struct dockerfile_heredoc *dockerfile_heredoc_of(struct arena *a, const struct dockerfile_instruction *i,
+						       const char *w)
 {
 	struct dockerfile_heredoc h;
 	const struct dockerfile_heredoc *found = NULL;

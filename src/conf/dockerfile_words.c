@@ -60,7 +60,8 @@ void words_split(struct words *w, struct sv rest)
 	}
 }
 
-/* Where the quoted or unquoted word at i ends. What an escape hides ends nothing; one at the very end is dropped, which the caller sees by *cut. */
+/* Where the quoted or unquoted word at i ends. What an escape hides ends nothing; one at the very end is dropped, which
+ * the caller sees by *cut. */
 static size_t word_end(struct sv s, size_t i, char escape, bool *cut)
 {
 	char quote = 0;

@@ -213,7 +213,9 @@ static int must_be_set(struct lexer *x, struct sv name, bool set, struct sv word
 	struct text_shown a, b;
 
 	return error_set(x->err, ERROR_INPUT, "%.100s: %.200s", text_show(&a, name),
-			 word.n ? text_show(&b, word) : set ? "is not allowed to be empty" : "is not allowed to be unset");
+			 word.n ? text_show(&b, word)
+			 : set  ? "is not allowed to be empty"
+				: "is not allowed to be unset");
 }
 
 static int trimmed(struct lexer *x, int op, struct sv word, struct sv value, struct buf *to)

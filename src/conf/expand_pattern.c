@@ -40,7 +40,8 @@ static int pattern_is_valid(struct sv p)
 	return 0;
 }
 
-/* The pattern, known to be valid, is all of s. Stars go back to the last one only, so the time is the product of the lengths. */
+/* The pattern, known to be valid, is all of s. Stars go back to the last one only, so the time is the product of the
+ * lengths. */
 static bool matches(struct sv p, struct sv s, size_t *steps)
 {
 	struct sv star_p = {0}, star_s = {0};

@@ -31,10 +31,13 @@ static const char *value_proxy(struct arena *a, struct sv s, const char **ret)
 	const char *url;
 
 	if (sv_starts(s, "https://"))
-		return "is a proxy that is itself spoken to by TLS, which is not supported; write http://HOST:PORT of its plain port (what goes through is encrypted as ever)";
+		return "is a proxy that is itself spoken to by TLS, which is not supported; write http://HOST:PORT of "
+		       "its plain port (what goes through is encrypted as ever)";
 	if (s.n && memchr(s.p, '@', s.n))
-		return "has a name or a password, which the gateway does not send to a proxy; write http://HOST:PORT of one that asks for none";
-	if (value_url(a, s, &url) || strchr(strstr(url, "://") + 3, '/') || !value_split_port(sv_of(strstr(url, "://") + 3), &name, &port) || !port.n)
+		return "has a name or a password, which the gateway does not send to a proxy; write http://HOST:PORT "
+		       "of one that asks for none";
+	if (value_url(a, s, &url) || strchr(strstr(url, "://") + 3, '/') ||
+	    !value_split_port(sv_of(strstr(url, "://") + 3), &name, &port) || !port.n)
 		return "is not a proxy's URL; write http://HOST:PORT";
 	*ret = url;
 	return NULL;

@@ -1,5 +1,6 @@
 /*
- * gateway_file: reading the operator's gateway.yaml: how this host reaches the outside (man/cordon-credentials.5). Never read from a task.
+ * gateway_file: reading the operator's gateway.yaml: how this host reaches the outside (man/cordon-credentials.5).
+ * Never read from a task.
  *
  *	version: 1
  *	resolve: {"api.example.test": ["127.0.0.1"]}	# fixed answers, exempt from the floor for private addresses

@@ -1,7 +1,8 @@
 /*
  * misnamed: what the operator meant to be read, and is not, for its name ends in .yml.
  *
- * Most programs take both endings. Here a ceiling under the other one would bound nothing, without a word: where NAME.yaml is not there and NAME.yml is, that is an error.
+ * Most programs take both endings. Here a ceiling under the other one would bound nothing, without a word: where
+ * NAME.yaml is not there and NAME.yml is, that is an error.
  */
 #ifndef CORDON_CONF_MISNAMED_H
 #define CORDON_CONF_MISNAMED_H

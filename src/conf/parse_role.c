@@ -129,7 +129,8 @@ static int listen_to(const struct parent *p, struct buf *out, struct buf *failur
 
 static int fail_nonsense(const char *what, struct error *err)
 {
-	return error_set(err, ERROR_INPUT, "%s could not be parsed safely: its parser said nothing that makes sense", what);
+	return error_set(err, ERROR_INPUT, "%s could not be parsed safely: its parser said nothing that makes sense",
+			 what);
 }
 
 static int take_error(const char *what, struct sv body, struct error *err)
@@ -148,21 +149,24 @@ static int fail_role(const char *what, int code, int status, struct error *err)
 	if (code == -ETIMEDOUT)
 		return error_set(err, ERROR_INPUT, "%s %s: it took too long; make it smaller", what, unsafe);
 	if (code == -EFBIG)
-		return error_set(err, ERROR_INPUT, "%s %s: it says more than can be taken in; make it smaller", what, unsafe);
+		return error_set(err, ERROR_INPUT, "%s %s: it says more than can be taken in; make it smaller", what,
+				 unsafe);
 	if (code != 0 && code != -ECONNRESET)
 		return error_sys(err, code, "%s %s", what, unsafe);
 	if (status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == ROLE_NOT_CONFINED)
-		return error_set(err, ERROR_MISSING, "%s %s: its parser could not be confined; %s", what, unsafe, seccomp_lack());
+		return error_set(err, ERROR_MISSING, "%s %s: its parser could not be confined; %s", what, unsafe,
+				 seccomp_lack());
 	if (status >= 0 && WIFSIGNALED(status))
-		return error_set(err, ERROR_INPUT, "%s %s: its parser was ended by signal %d (%s)", what, unsafe, WTERMSIG(status),
-				 strsignal(WTERMSIG(status)));
+		return error_set(err, ERROR_INPUT, "%s %s: its parser was ended by signal %d (%s)", what, unsafe,
+				 WTERMSIG(status), strsignal(WTERMSIG(status)));
 	return error_set(err, ERROR_INPUT, "%s %s: its parser ended without an answer", what, unsafe);
 }
 
 int parse_role_run(const struct parse_role *role, struct sv in, struct buf *out, struct error *err)
 {
 	unsigned ms = role->ms ? role->ms : PARSE_ROLE_MS;
-	struct role_bounds bounds = {.memory = role->memory ? role->memory : PARSE_ROLE_MEMORY, .cpu_seconds = ms / 1000 + 1};
+	struct role_bounds bounds = {.memory = role->memory ? role->memory : PARSE_ROLE_MEMORY,
+				     .cpu_seconds = ms / 1000 + 1};
 	struct child child = {.role = role, .in = in, .most = out->max - out->n};
 	struct parent p = {.socket = -1};
 	AUTO_BUF failure = {0};

@@ -32,7 +32,11 @@ static void tell(struct reader *r, const struct ynode *n, bool warning, const ch
 		return;
 	buf_init(&path, 4096);
 	show_path(r, &path);
-	r->problem(r, &(struct reader_problem){.warning = warning, .line = n->line, .column = n->column, .path = path.n ? path.p : "", .what = what});
+	r->problem(r, &(struct reader_problem){.warning = warning,
+					       .line = n->line,
+					       .column = n->column,
+					       .path = path.n ? path.p : "",
+					       .what = what});
 }
 
 void reader_warn(struct reader *r, const struct ynode *n, const char *what)
@@ -57,7 +61,8 @@ int reader_fail(struct reader *r, const struct ynode *n, const char *format, ...
 			 path.n ? path.p : "", path.n ? ": " : "", what);
 }
 
-/* Of "http://NAME:PASSWORD@HOST", with or without its scheme, or with one that is misspelt: where the name begins, and how long it is up to the @. 0: there is none. A terminal or a log is no place for it. */
+/* Of "http://NAME:PASSWORD@HOST", with or without its scheme, or with one that is misspelt: where the name begins, and
+ * how long it is up to the @. 0: there is none. A terminal or a log is no place for it. */
 static size_t find_login(struct sv s, size_t *ret_at)
 {
 	const char *at = s.n ? memrchr(s.p, '@', s.n) : NULL, *scheme = s.n ? memmem(s.p, s.n, "://", 3) : NULL;

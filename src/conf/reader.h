@@ -8,8 +8,8 @@
  * The reader borrows everything; what it makes lives in its arena. A failure leaves half-filled structs behind: throw
  * them away.
  *
- * With `problem` set, what is wrong with one key does not end the reading: it is told of each, reading goes on behind the key, and the
- * struct is to be thrown away where it was called for anything but a warning.
+ * With `problem` set, what is wrong with one key does not end the reading: it is told of each, reading goes on behind
+ * the key, and the struct is to be thrown away where it was called for anything but a warning.
  */
 #ifndef CORDON_CONF_READER_H
 #define CORDON_CONF_READER_H
@@ -37,7 +37,8 @@ struct reader {
 	const char *name; /* of the file, for messages */
 	uint32_t file;    /* for struct origin */
 	struct error *err;
-	void (*problem)(struct reader *r, const struct reader_problem *p); /* NULL: the first problem ends the reading */
+	void (*problem)(struct reader *r,
+			const struct reader_problem *p); /* NULL: the first problem ends the reading */
 	void *problem_arg;
 	bool lenient;	     /* with problem: an unknown key is a warning */
 	bool null_is_absent; /* a key whose value is null is as if it were not there */
@@ -90,8 +91,8 @@ reader_fn reader_num;   /* struct reader_number, struct pol_num */
 reader_fn reader_version; /* nothing: must be 1 */
 
 /*
- * A whole file: a mapping of these rows into `to`. "version: 1" is required, and looked at before all other keys: another version would make the rest of the tables meaningless. The tree is gone
- * after it.
+ * A whole file: a mapping of these rows into `to`. "version: 1" is required, and looked at before all other keys:
+ * another version would make the rest of the tables meaningless. The tree is gone after it.
  */
 int reader_parse(struct reader *r, struct sv bytes, void *to, const struct reader_key *rows);
 

@@ -24,7 +24,8 @@ static int read_key_part(struct toml *t, struct toml_key *ret)
 	for (start = t->p; t->p < t->end && is_bare(*t->p);)
 		t->p++;
 	if (t->p == start)
-		return toml_fail(t, "a key is missing here; put quotes around one that is not of letters, digits, - and _");
+		return toml_fail(
+			t, "a key is missing here; put quotes around one that is not of letters, digits, - and _");
 	ret->bare = true;
 	ret->text = sv_n(arena_str(t->arena, sv_n(start, (size_t)(t->p - start))), (size_t)(t->p - start));
 	return ret->text.p ? 0 : toml_no_memory(t);
@@ -187,7 +188,9 @@ static int read_lines(struct toml *t)
 		if (toml_skip_comment(t) < 0)
 			return -1;
 		if (t->p < t->end && !toml_skip_newline(t))
-			return toml_fail(t, "something follows the value; begin a new line, or put quotes around the whole text");
+			return toml_fail(
+				t,
+				"something follows the value; begin a new line, or put quotes around the whole text");
 	}
 }
 

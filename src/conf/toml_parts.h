@@ -1,8 +1,9 @@
 /*
  * toml_parts: what the files of the TOML parser share. Nobody else includes it.
  *
- * toml.c reads documents, arrays and inline tables; toml_text.c moves over the bytes and reads strings; toml_scalar.c reads the other scalars; toml_table.c finds and makes tables and says who may add to them.
- * Functions return 0 or -1 with the error set.
+ * toml.c reads documents, arrays and inline tables; toml_text.c moves over the bytes and reads strings; toml_scalar.c
+ * reads the other scalars; toml_table.c finds and makes tables and says who may add to them. Functions return 0 or -1
+ * with the error set.
  */
 #ifndef CORDON_CONF_TOML_PARTS_H
 #define CORDON_CONF_TOML_PARTS_H
@@ -54,7 +55,8 @@ struct toml_key {
 /* ---- toml_text.c ---- */
 
 int toml_fail(struct toml *t, const char *format, ...) __attribute__((format(printf, 2, 3))); /* at p */
-int toml_fail_at(struct toml *t, const struct toml_place *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int toml_fail_at(struct toml *t, const struct toml_place *at, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 int toml_no_memory(struct toml *t);
 
 struct toml_place toml_here(struct toml *t);

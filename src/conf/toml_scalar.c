@@ -16,7 +16,8 @@ static bool is_digit(char c)
 /* May the byte be part of a number, word or time? What it ends is then looked at as a whole. */
 static bool is_scalar_byte(char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' || c == '-' || c == '_' || c == '.' || c == ':';
+	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' || c == '-' || c == '_' ||
+	       c == '.' || c == ':';
 }
 
 static int set(struct toml *t, struct ynode *n, enum ynode_type type, struct sv text)
@@ -41,7 +42,8 @@ static size_t without_underscores(struct sv s, char to[SCALAR_MAX])
 			to[n++] = s.p[i];
 			continue;
 		}
-		if (i == 0 || i + 1 == s.n || !isxdigit((unsigned char)s.p[i - 1]) || !isxdigit((unsigned char)s.p[i + 1]))
+		if (i == 0 || i + 1 == s.n || !isxdigit((unsigned char)s.p[i - 1]) ||
+		    !isxdigit((unsigned char)s.p[i + 1]))
 			return 0;
 	}
 	to[n] = '\0';
@@ -122,7 +124,8 @@ static bool read_number(struct toml *t, struct ynode *n, struct sv s, int *ret)
 	/* An underscore after the prefix is not between digits, though "x" might pass for one of base 34. */
 	for (i = 0; i < sizeof(bases) / sizeof(bases[0]); i++)
 		if (sv_starts(s, bases[i].prefix))
-			return without_underscores(sv_n(s.p + 2, s.n - 2), plain) && read_based(t, n, plain, bases[i].base, ret);
+			return without_underscores(sv_n(s.p + 2, s.n - 2), plain) &&
+			       read_based(t, n, plain, bases[i].base, ret);
 	/* In a decimal number an "e" is no digit. */
 	for (i = 1; i + 1 < s.n; i++)
 		if (s.p[i] == '_' && (!is_digit(s.p[i - 1]) || !is_digit(s.p[i + 1])))
@@ -136,8 +139,9 @@ static bool read_word(struct toml *t, struct ynode *n, struct sv s, int *ret)
 		const char *word, *text;
 		enum ynode_type type;
 	} words[] = {
-		{"true", "true", YTYPE_BOOL}, {"false", "false", YTYPE_BOOL}, {"inf", "inf", YTYPE_FLOAT},  {"+inf", "inf", YTYPE_FLOAT},
-		{"-inf", "-inf", YTYPE_FLOAT}, {"nan", "nan", YTYPE_FLOAT},   {"+nan", "nan", YTYPE_FLOAT}, {"-nan", "nan", YTYPE_FLOAT},
+		{"true", "true", YTYPE_BOOL}, {"false", "false", YTYPE_BOOL}, {"inf", "inf", YTYPE_FLOAT},
+		{"+inf", "inf", YTYPE_FLOAT}, {"-inf", "-inf", YTYPE_FLOAT},  {"nan", "nan", YTYPE_FLOAT},
+		{"+nan", "nan", YTYPE_FLOAT}, {"-nan", "nan", YTYPE_FLOAT},
 	};
 	size_t i;
 
@@ -182,7 +186,8 @@ static bool read_clock(const char **p)
 {
 	const char *digits;
 
-	if (read_part(p, 2, 23) < 0 || *(*p)++ != ':' || read_part(p, 2, 59) < 0 || *(*p)++ != ':' || read_part(p, 2, 60) < 0)
+	if (read_part(p, 2, 23) < 0 || *(*p)++ != ':' || read_part(p, 2, 59) < 0 || *(*p)++ != ':' ||
+	    read_part(p, 2, 60) < 0)
 		return false;
 	if (**p != '.')
 		return true;
@@ -271,7 +276,8 @@ int toml_scalar(struct toml *t, struct ynode **ret)
 	memcpy(copy, s.p, s.n);
 	copy[s.n] = '\0';
 	if (!read_word(t, n, s, &r) && !read_number(t, n, s, &r) && !read_time(t, n, copy, &r))
-		return toml_fail(t, "\"%.60s\" is no number, time, true or false; put quotes around text", text_show(&shown, s));
+		return toml_fail(t, "\"%.60s\" is no number, time, true or false; put quotes around text",
+				 text_show(&shown, s));
 	t->p += s.n;
 	*ret = n;
 	return r;

@@ -104,7 +104,8 @@ static int fail_taken(struct toml *t, const struct toml_key *key, const struct y
 {
 	struct text_shown name;
 
-	return toml_fail_at(t, &key->at, "%.80s: %s, first given in line %u", text_show(&name, key->text), what, taken->line);
+	return toml_fail_at(t, &key->at, "%.80s: %s, first given in line %u", text_show(&name, key->text), what,
+			    taken->line);
 }
 
 /* The last [[table]] of a list. */
@@ -124,7 +125,9 @@ static struct ynode *pass(struct toml *t, struct ynode *map, const struct toml_k
 		return last_item(n);
 	if (n->kind == YNODE_MAP && n->state != TOML_CLOSED)
 		return n;
-	(void)fail_taken(t, key, n, n->kind == YNODE_SCALAR ? "is a value, not a table" : "is written inline and cannot be added to");
+	(void)fail_taken(t, key, n,
+			 n->kind == YNODE_SCALAR ? "is a value, not a table"
+						 : "is written inline and cannot be added to");
 	return NULL;
 }
 
@@ -181,7 +184,8 @@ int toml_open_item(struct toml *t, const struct toml_key *keys, unsigned n)
 	return 0;
 }
 
-/* Into the table that a dotted key names on the way. One that a header opened is complete; one that it only named becomes the key's. */
+/* Into the table that a dotted key names on the way. One that a header opened is complete; one that it only named
+ * becomes the key's. */
 static struct ynode *pass_dotted(struct toml *t, struct ynode *map, const struct toml_key *key)
 {
 	struct ynode *n = find(t, map, key->text);

@@ -13,7 +13,8 @@ int toml_fail_at(struct toml *t, const struct toml_place *at, const char *format
 	va_start(ap, format);
 	(void)vsnprintf(what, sizeof(what), format, ap);
 	va_end(ap);
-	return error_set(t->err, ERROR_INPUT, "%s:%u:%u: %s", text_show(&name, sv_of(t->name)), at->line, at->column, what);
+	return error_set(t->err, ERROR_INPUT, "%s:%u:%u: %s", text_show(&name, sv_of(t->name)), at->line, at->column,
+			 what);
 }
 
 int toml_fail(struct toml *t, const char *format, ...)

@@ -304,8 +304,10 @@ static int parser_failed(struct tree *t)
 	if (p->context && strcmp(p->context, "while scanning an alias") == 0)
 		return fail_mark(t, p->context_mark, STAR_IN_QUOTES);
 	/* An editor's, as a rule, and not to be seen. */
-	if (p->error == YAML_SCANNER_ERROR && p->buffer.pointer && p->buffer.pointer < p->buffer.last && *p->buffer.pointer == '\t')
-		return fail_mark(t, p->problem_mark, "is a tab, which YAML does not take for indentation; write blanks");
+	if (p->error == YAML_SCANNER_ERROR && p->buffer.pointer && p->buffer.pointer < p->buffer.last &&
+	    *p->buffer.pointer == '\t')
+		return fail_mark(t, p->problem_mark,
+				 "is a tab, which YAML does not take for indentation; write blanks");
 	return fail_at(t, p->problem_mark.line + 1, p->problem_mark.column + 1,
 		       "not YAML: %s%s%s; check indentation and quotes here",
 		       p->problem ? p->problem : "cannot be read", p->context ? " " : "", p->context ? p->context : "");

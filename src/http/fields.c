@@ -9,10 +9,13 @@ enum { TOKEN = 1, UPPER = 2, VALUE = 4 };
 
 /* clang-format off */
 static const uint8_t kinds[256] = {
-	['\t'] = VALUE, [' '] = VALUE, ['"'] = VALUE, ['('] = VALUE, [')'] = VALUE, [','] = VALUE, ['/'] = VALUE, [':' ... '@'] = VALUE,
+	['\t'] = VALUE, [' '] = VALUE, ['"'] = VALUE, ['('] = VALUE, [')'] = VALUE, [','] = VALUE, ['/'] = VALUE,
+	[':' ... '@'] = VALUE,
 	['[' ... ']'] = VALUE, ['{'] = VALUE, ['}'] = VALUE, [0x80 ... 0xff] = VALUE,
-	['!'] = TOKEN | VALUE, ['#' ... '\''] = TOKEN | VALUE, ['*'] = TOKEN | VALUE, ['+'] = TOKEN | VALUE, ['-'] = TOKEN | VALUE, ['.'] = TOKEN | VALUE,
-	['0' ... '9'] = TOKEN | VALUE, ['A' ... 'Z'] = TOKEN | VALUE | UPPER, ['^' ... 'z'] = TOKEN | VALUE, ['|'] = TOKEN | VALUE, ['~'] = TOKEN | VALUE,
+	['!'] = TOKEN | VALUE, ['#' ... '\''] = TOKEN | VALUE, ['*'] = TOKEN | VALUE, ['+'] = TOKEN | VALUE,
+	['-'] = TOKEN | VALUE, ['.'] = TOKEN | VALUE,
+	['0' ... '9'] = TOKEN | VALUE, ['A' ... 'Z'] = TOKEN | VALUE | UPPER, ['^' ... 'z'] = TOKEN | VALUE,
+	['|'] = TOKEN | VALUE, ['~'] = TOKEN | VALUE,
 };
 /* clang-format on */
 
@@ -43,15 +46,27 @@ enum http_field_class http_field_class(struct sv name)
 
 	/* the length settles most of it, the first letter the rest */
 	for (i = 0; i < ARRAY_LEN(special); i++)
-		if (name.n == special[i].name.n && name.p[0] == special[i].name.p[0] && field_name_has(name, special[i].name.p, name.n))
+		if (name.n == special[i].name.n && name.p[0] == special[i].name.p[0] &&
+		    field_name_has(name, special[i].name.p, name.n))
 			return special[i].class;
 	return field_name_has(name, "proxy-", 6) ? FIELD_HOP : FIELD_PLAIN;
 }
 
 bool http_field_asks_part(struct sv name)
 {
-	static const char *const names[] = {"range", "if-range", "request-range", "x-range", "x-request-range", "x-http-range", "x-byte-range", "x-bytes-range", "x-original-range", "x-forwarded-range",
-					    "x-ms-range", "x-ms-range-get-content-md5", "x-ms-range-get-content-crc64"};
+	static const char *const names[] = {"range",
+					    "if-range",
+					    "request-range",
+					    "x-range",
+					    "x-request-range",
+					    "x-http-range",
+					    "x-byte-range",
+					    "x-bytes-range",
+					    "x-original-range",
+					    "x-forwarded-range",
+					    "x-ms-range",
+					    "x-ms-range-get-content-md5",
+					    "x-ms-range-get-content-crc64"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names); i++)
@@ -115,7 +130,8 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Has one of the eight bytes a value below 0x20, or 0x7f? Exact: see "Bit Twiddling Hacks". A tab is below 0x20, too, and is for the table to tell. */
+/* Has one of the eight bytes a value below 0x20, or 0x7f? Exact: see "Bit Twiddling Hacks". A tab is below 0x20, too,
+ * and is for the table to tell. */
 static bool odd_byte(uint64_t eight)
 {
 	static const uint64_t each = UINT64_C(0x0101010101010101);

@@ -25,7 +25,8 @@ enum http_field_class {
 	FIELD_HOP, /* keep-alive, trailer, proxy-*: for one hop only */
 };
 
-/* name: lower case, in any spelling (field_name.h). An odd one that is not plain is an attempt to frame a message behind our back. */
+/* name: lower case, in any spelling (field_name.h). An odd one that is not plain is an attempt to frame a message
+ * behind our back. */
 enum http_field_class http_field_class(struct sv name);
 
 /* Does it ask for a part of an answer, in whatever name? Content-Range and those of copies are about what is sent. */
@@ -36,7 +37,9 @@ bool http_field_may_trail(struct sv name);
 
 bool http_is_token(struct sv s);       /* not empty */
 bool http_is_lower_token(struct sv s); /* the same, without upper case: a field's name */
-bool http_make_name(char *p, size_t n); /* a token in any case becomes one in lower case; false: it is none, and its start may be changed */
+bool http_make_name(
+	char *p,
+	size_t n); /* a token in any case becomes one in lower case; false: it is none, and its start may be changed */
 bool http_is_value(struct sv s);       /* no control characters but tab; no blanks at the ends */
 struct sv http_trim(struct sv s);      /* without blanks and tabs at the ends */
 bool http_eq_nocase(struct sv s, const char *lower_case);

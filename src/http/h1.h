@@ -14,8 +14,8 @@
  * to CONNECT, what is left of the input (and all that follows) belongs to the tunnel.
  *
  * Ownership. What h1_request(), h1_response() and h1_trailers() give lives until h1_next() or h1_free(); of an interim
- * response (1xx) until the next h1_read(). Two allocations per message (and one more for a target that grows), none between messages, so that an idle
- * connection costs only the struct.
+ * response (1xx) until the next h1_read(). Two allocations per message (and one more for a target that grows), none
+ * between messages, so that an idle connection costs only the struct.
  *
  * Refused: content-length with transfer-encoding, either of them twice, any coding but "chunked", lengths that are not
  * plain decimal numbers, line folding, a blank before the colon, LF without CR and CR without LF, control characters,
@@ -110,7 +110,8 @@ bool h1_keeps(const struct h1 *h); /* another message may follow on the connecti
 /* After H1_END. May be empty. */
 const struct http_fields *h1_trailers(const struct h1 *h);
 
-/* For the log, after H1_ERROR: the start line and the value of the first Host, as they came and as far as they did. Either may be empty; until h1_free(). */
+/* For the log, after H1_ERROR: the start line and the value of the first Host, as they came and as far as they did.
+ * Either may be empty; until h1_free(). */
 void h1_seen(const struct h1 *h, struct sv *ret_start, struct sv *ret_host);
 
 bool h1_idle(const struct h1 *h);   /* no byte of a message has come */

@@ -262,14 +262,15 @@ static int route(const struct h1_context *context, const struct h1_start *start,
 	return 0;
 }
 
-/* An offer of HTTP/2 that we may leave alone, as most servers do: Java's client makes it with each request. Such fields are of this connection, and go no further. */
+/* An offer of HTTP/2 that we may leave alone, as most servers do: Java's client makes it with each request. Such fields
+ * are of this connection, and go no further. */
 static bool is_left_alone(const struct h1_context *context, const struct notes *n)
 {
 	return context->server && n->upgrades == 1 && n->upgrading && http_eq_nocase(n->upgrade, "h2c");
 }
 
-static int read_upgrade(const struct h1_context *context, const struct h1_start *start, const struct notes *n, const struct h1_framing *framing,
-			struct http_request *ret, struct h1_fault *fault)
+static int read_upgrade(const struct h1_context *context, const struct h1_start *start, const struct notes *n,
+			const struct h1_framing *framing, struct http_request *ret, struct h1_fault *fault)
 {
 	if (is_left_alone(context, n))
 		return 0;

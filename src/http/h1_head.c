@@ -234,13 +234,15 @@ int h1_second_opinion(bool request, struct sv head, const struct h1_start *start
 		return h1_refuse(fault, 501, "unknown method");
 	llhttp_init(&parser, request ? HTTP_REQUEST : HTTP_RESPONSE, &settings);
 	parser.data = &c;
-	/* llhttp has a list of methods, and a rule may name one that is not in it: then it reads the rest behind one that it has */
+	/* llhttp has a list of methods, and a rule may name one that is not in it: then it reads the rest behind one
+	 * that it has */
 	r = known ? HPE_OK : llhttp_execute(&parser, "POST", 4);
 	if (r == HPE_OK)
 		r = llhttp_execute(&parser, head.p + skip, head.n - skip);
 	if ((r != HPE_OK && r != HPE_PAUSED_UPGRADE) || !c.complete || c.at != fields->n)
 		return h1_refuse(fault, 400, "malformed header");
-	if (request ? known && !sv_is(start->method, llhttp_method_name(parser.method)) : parser.status_code != start->status)
+	if (request ? known && !sv_is(start->method, llhttp_method_name(parser.method))
+		    : parser.status_code != start->status)
 		return h1_refuse(fault, 400, "malformed start line");
 	return 0;
 }

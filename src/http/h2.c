@@ -6,9 +6,10 @@
 #include "http/h2_session.h"
 
 /*
- * The budgets. A frame costs one token of `frames`; data and heads give back more than they cost, and so does data that was sent, since windows are opened in return.
- * What is left for keep-alive pings and the like is FRAMES_MAX at once and 100 a second. A stream that ends before it was
- * answered costs one token of `resets`, one that is answered gives one back: a client that cancels is served, one that only cancels is not.
+ * The budgets. A frame costs one token of `frames`; data and heads give back more than they cost, and so does data that
+ * was sent, since windows are opened in return. What is left for keep-alive pings and the like is FRAMES_MAX at once
+ * and 100 a second. A stream that ends before it was answered costs one token of `resets`, one that is answered gives
+ * one back: a client that cancels is served, one that only cancels is not.
  */
 enum {
 	FRAMES_MAX = 1000,
@@ -183,8 +184,8 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
 }
 
 /*
- * A block that was refused is decoded to its end all the same, or the next could not be. One byte of it may stand for a field of thousands, so that has an end, too: not 0 where the
- * connection does not go on.
+ * A block that was refused is decoded to its end all the same, or the next could not be. One byte of it may stand for a
+ * field of thousands, so that has an end, too: not 0 where the connection does not go on.
  */
 static int count_field(struct h2 *h, nghttp2_rcbuf *name, nghttp2_rcbuf *value)
 {
@@ -195,7 +196,8 @@ static int count_field(struct h2 *h, nghttp2_rcbuf *name, nghttp2_rcbuf *value)
 	return NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
-static int on_header(nghttp2_session *session, const nghttp2_frame *frame, nghttp2_rcbuf *name, nghttp2_rcbuf *value, uint8_t flags, void *user)
+static int on_header(nghttp2_session *session, const nghttp2_frame *frame, nghttp2_rcbuf *name, nghttp2_rcbuf *value,
+		     uint8_t flags, void *user)
 {
 	struct h2 *h = user;
 	struct h2_stream *s = stream_of(h, frame->hd.stream_id);
@@ -208,7 +210,8 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, nghtt
 }
 
 /* A field that nghttp2 would only pass over. */
-static int on_invalid_header(nghttp2_session *session, const nghttp2_frame *frame, nghttp2_rcbuf *name, nghttp2_rcbuf *value, uint8_t flags, void *user)
+static int on_invalid_header(nghttp2_session *session, const nghttp2_frame *frame, nghttp2_rcbuf *name,
+			     nghttp2_rcbuf *value, uint8_t flags, void *user)
 {
 	struct h2 *h = user;
 	struct h2_stream *s = stream_of(h, frame->hd.stream_id);
@@ -298,7 +301,8 @@ static int on_frame_recv(nghttp2_session *session, const nghttp2_frame *frame, v
 	return 0;
 }
 
-/* nghttp2 found a message malformed, and has reset the stream. After its end there is none to refuse any more: `closed` says enough. */
+/* nghttp2 found a message malformed, and has reset the stream. After its end there is none to refuse any more: `closed`
+ * says enough. */
 static int on_invalid_frame(nghttp2_session *session, const nghttp2_frame *frame, int code, void *user)
 {
 	struct h2 *h = user;
@@ -383,7 +387,8 @@ static nghttp2_option *make_options(bool server)
 	nghttp2_option_set_no_closed_streams(o, 1);
 	/* The peer's own number comes with its first frame; until then no more than we would take. */
 	nghttp2_option_set_peer_max_concurrent_streams(o, H2_MAX_STREAMS);
-	/* nghttp2 counts cancelled streams that were served, too; the budget above does not, and is what shall decide. */
+	/* nghttp2 counts cancelled streams that were served, too; the budget above does not, and is what shall decide.
+	 */
 	nghttp2_option_set_stream_reset_rate_limit(o, 100 * RESETS_MAX, RESETS_MAX);
 	if (!server)
 		nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(o, 1);
@@ -397,7 +402,8 @@ static int open_session(struct h2 *h)
 	int r = -1;
 
 	if (c && o)
-		r = h->config.server ? nghttp2_session_server_new2(&h->session, c, h, o) : nghttp2_session_client_new2(&h->session, c, h, o);
+		r = h->config.server ? nghttp2_session_server_new2(&h->session, c, h, o)
+				     : nghttp2_session_client_new2(&h->session, c, h, o);
 	nghttp2_option_del(o);
 	nghttp2_session_callbacks_del(c);
 	return r;
@@ -411,7 +417,8 @@ static int send_settings(struct h2 *h)
 		{NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, HTTP_MAX_HEAD},
 		{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, h->config.server ? H2_MAX_STREAMS : 0},
 		{NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
-		{h->config.server ? NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL : NGHTTP2_SETTINGS_ENABLE_PUSH, h->config.server && h->config.websocket},
+		{h->config.server ? NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL : NGHTTP2_SETTINGS_ENABLE_PUSH,
+		 h->config.server && h->config.websocket},
 	};
 	size_t n = sizeof(common) / sizeof(common[0]);
 
@@ -465,7 +472,9 @@ int h2_input(struct h2 *h, struct sv bytes, int64_t now)
 	bucket_fill(&h->resets, now);
 	n = nghttp2_session_mem_recv(h->session, (const uint8_t *)bytes.p, bytes.n);
 	if (n < 0)
-		h2_cut(h, n == NGHTTP2_ERR_FLOODED ? H2_ENHANCE_YOUR_CALM : n == NGHTTP2_ERR_NOMEM ? H2_INTERNAL_ERROR : H2_PROTOCOL_ERROR);
+		h2_cut(h, n == NGHTTP2_ERR_FLOODED ? H2_ENHANCE_YOUR_CALM
+			  : n == NGHTTP2_ERR_NOMEM ? H2_INTERNAL_ERROR
+						   : H2_PROTOCOL_ERROR);
 	return h->cut ? -1 : 0;
 }
 
@@ -477,7 +486,8 @@ bool h2_over(const struct h2 *h)
 void h2_shutdown(struct h2 *h)
 {
 	if (!h->leaving && !h->cut)
-		(void)nghttp2_submit_goaway(h->session, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(h->session), H2_NO_ERROR, NULL, 0);
+		(void)nghttp2_submit_goaway(h->session, NGHTTP2_FLAG_NONE,
+					    nghttp2_session_get_last_proc_stream_id(h->session), H2_NO_ERROR, NULL, 0);
 	h->leaving = true;
 }
 

@@ -14,7 +14,8 @@ void h2_head_init(struct h2_head *head)
 	/* v and kept are as long as n and n_kept say: clearing them would cost more than reading a head. */
 	head->bad = (struct h2_bad){0};
 	head->size = 0;
-	head->method = head->scheme = head->authority = head->path = head->protocol = head->status = head->host = (struct sv){0};
+	head->method = head->scheme = head->authority = head->path = head->protocol = head->status = head->host =
+		(struct sv){0};
 	head->length = HTTP_LENGTH_UNKNOWN;
 	head->expect_continue = head->regular = false;
 	head->cookies = head->n = head->n_kept = 0;
@@ -171,7 +172,8 @@ void h2_head_field(struct h2_head *head, nghttp2_rcbuf *name, nghttp2_rcbuf *val
 	struct sv n = view(name);
 
 	head->size += n.n + view(value).n + FIELD_OVERHEAD;
-	if (head->size > HTTP_MAX_HEAD || head->n_kept > 2 * (HTTP_MAX_FIELDS + H2_PSEUDO_MAX) - 2 || head->n == HTTP_MAX_FIELDS)
+	if (head->size > HTTP_MAX_HEAD || head->n_kept > 2 * (HTTP_MAX_FIELDS + H2_PSEUDO_MAX) - 2 ||
+	    head->n == HTTP_MAX_FIELDS)
 		h2_head_refuse(head, 431, "too many fields, or too large ones");
 	if (head->bad.why)
 		return;
@@ -224,7 +226,8 @@ static void check_authority(struct h2_head *head, const struct h2_config *config
 	r->host = http_authority_host(&head->where);
 	r->port = port_of(&head->where, config->tls);
 	if (head->authority.p && head->host.p &&
-	    (http_authority(head->host, &host) || !sv_eq(http_authority_host(&host), r->host) || port_of(&host, config->tls) != r->port))
+	    (http_authority(head->host, &host) || !sv_eq(http_authority_host(&host), r->host) ||
+	     port_of(&host, config->tls) != r->port))
 		h2_head_refuse(head, 400, ":authority and host disagree");
 	if (config->host.n && (!sv_eq(r->host, config->host) || r->port != config->port))
 		h2_head_refuse(head, 421, "authority is not what the connection was opened for");
@@ -269,7 +272,8 @@ static void check_target(struct h2_head *head, const struct h2_config *config, s
 	r->ambiguous_path = !wrong && path.ambiguous;
 }
 
-/* HTTP/2 lets a client split its cookies into fields; whoever does not know that (HTTP/1.1, a rule) must see one. The text is behind the path's. */
+/* HTTP/2 lets a client split its cookies into fields; whoever does not know that (HTTP/1.1, a rule) must see one. The
+ * text is behind the path's. */
 static void join_cookies(struct h2_head *head)
 {
 	char *start = head->text + head->path.n + http_target_growth(head->path), *at = start;
@@ -343,7 +347,8 @@ static int parse_status(struct sv s, uint16_t *ret)
 
 int h2_head_response(struct h2_head *head, bool websocket, bool body, struct http_response *ret)
 {
-	struct http_response r = {.fields = {head->v, head->n}, .reason = sv_of(""), .body = body, .length = head->length};
+	struct http_response r = {
+		.fields = {head->v, head->n}, .reason = sv_of(""), .body = body, .length = head->length};
 
 	if (head->method.p || head->scheme.p || head->authority.p || head->path.p || head->protocol.p)
 		h2_head_refuse(head, 502, "response with fields of a request");

@@ -1,12 +1,13 @@
 /*
  * h2_head: a block of HTTP/2 fields, from what nghttp2 decoded to message.h, and back.
  *
- * Inwards: h2_head_field() for each field, then one of h2_head_request(), _response(), _trailers(). Values are not copied: a head keeps references to nghttp2's own
- * (counted) buffers, so a field that the peer names a hundred times by its index is there once. Only what is made canonical is written anew, into `text`.
- * The first thing wrong is remembered in `bad`; what comes after it is not kept.
+ * Inwards: h2_head_field() for each field, then one of h2_head_request(), _response(), _trailers(). Values are not
+ * copied: a head keeps references to nghttp2's own (counted) buffers, so a field that the peer names a hundred times by
+ * its index is there once. Only what is made canonical is written anew, into `text`. The first thing wrong is
+ * remembered in `bad`; what comes after it is not kept.
  *
- * Outwards: h2_nva_*() fill an array of pairs that borrow from the message. Fields that a message must not hold are refused, so that nobody who
- * hands us a message can add a second :path to it.
+ * Outwards: h2_nva_*() fill an array of pairs that borrow from the message. Fields that a message must not hold are
+ * refused, so that nobody who hands us a message can add a second :path to it.
  */
 #ifndef CORDON_HTTP_H2_HEAD_H
 #define CORDON_HTTP_H2_HEAD_H

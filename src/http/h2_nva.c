@@ -5,9 +5,11 @@
 #include "http/fields.h"
 #include "http/h2_head.h"
 
-/* Never put into a table that later messages point into: what is compressed can be guessed, and credentials are worth guessing. */
+/* Never put into a table that later messages point into: what is compressed can be guessed, and credentials are worth
+ * guessing. */
 static const char *const secretive[] = {
-	"authorization", "cookie", "set-cookie", "x-api-key", "api-key", "x-goog-api-key", "x-auth-token", "x-amz-security-token",
+	"authorization", "cookie",         "set-cookie",   "x-api-key",
+	"api-key",       "x-goog-api-key", "x-auth-token", "x-amz-security-token",
 };
 
 /* HTTP/1.1's handshake of a WebSocket; in HTTP/2 the stream itself is it (RFC 8441, 5). */
@@ -88,14 +90,16 @@ static bool target_ok(struct sv method, struct sv target)
 {
 	if (target.n == 0 || target.n > HTTP_MAX_TARGET)
 		return false;
-	return (target.p[0] == '/' && nghttp2_check_path((const uint8_t *)target.p, target.n)) || (sv_is(target, "*") && sv_is(method, "OPTIONS"));
+	return (target.p[0] == '/' && nghttp2_check_path((const uint8_t *)target.p, target.n)) ||
+	       (sv_is(target, "*") && sv_is(method, "OPTIONS"));
 }
 
 int h2_nva_request(struct h2_nva *nva, const struct http_request *r)
 {
 	nva->n = 0;
 	nva->guarded = r->guarded;
-	if (!http_is_token(r->method) || sv_is(r->method, "CONNECT") || !target_ok(r->method, r->target) || (r->websocket && !sv_is(r->method, "GET")))
+	if (!http_is_token(r->method) || sv_is(r->method, "CONNECT") || !target_ok(r->method, r->target) ||
+	    (r->websocket && !sv_is(r->method, "GET")))
 		return -EINVAL;
 	add(nva, sv_of(":method"), r->websocket ? sv_of("CONNECT") : r->method);
 	if (r->websocket)

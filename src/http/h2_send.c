@@ -10,8 +10,10 @@ enum {
 	SENT_GIVES = 4,	       /* tokens for the window updates that data is answered with */
 };
 
-/* Asked when the body's turn has come: how much, and is it the last? The bytes themselves are asked for by h2_on_send_data(), right after. */
-static ssize_t on_read(nghttp2_session *session, int32_t id, uint8_t *buf, size_t max, uint32_t *flags, nghttp2_data_source *source, void *user)
+/* Asked when the body's turn has come: how much, and is it the last? The bytes themselves are asked for by
+ * h2_on_send_data(), right after. */
+static ssize_t on_read(nghttp2_session *session, int32_t id, uint8_t *buf, size_t max, uint32_t *flags,
+		       nghttp2_data_source *source, void *user)
 {
 	struct h2_stream *s = source->ptr;
 	struct h2_nva nva __attribute__((uninitialized)); /* as long as its n says */
@@ -31,14 +33,15 @@ static ssize_t on_read(nghttp2_session *session, int32_t id, uint8_t *buf, size_
 	}
 	if (s->ending && s->out_trailers.n) {
 		*flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
-		if (h2_nva_trailers(&nva, &s->out_trailers) < 0 || nghttp2_submit_trailer(session, id, nva.v, nva.n) != 0)
+		if (h2_nva_trailers(&nva, &s->out_trailers) < 0 ||
+		    nghttp2_submit_trailer(session, id, nva.v, nva.n) != 0)
 			return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 	}
 	return (ssize_t)s->offered.n;
 }
 
-ssize_t h2_on_read_length(nghttp2_session *session, uint8_t type, int32_t id, int32_t session_window, int32_t stream_window, uint32_t max_frame,
-			  void *user)
+ssize_t h2_on_read_length(nghttp2_session *session, uint8_t type, int32_t id, int32_t session_window,
+			  int32_t stream_window, uint32_t max_frame, void *user)
 {
 	const struct h2 *h = user;
 	size_t n = h->room - FRAME_HEADER;
@@ -59,7 +62,8 @@ static void put(struct h2 *h, const void *p, size_t n)
 	h->room -= n;
 }
 
-int h2_on_send_data(nghttp2_session *session, nghttp2_frame *frame, const uint8_t *header, size_t n, nghttp2_data_source *source, void *user)
+int h2_on_send_data(nghttp2_session *session, nghttp2_frame *frame, const uint8_t *header, size_t n,
+		    nghttp2_data_source *source, void *user)
 {
 	struct h2 *h = user;
 	struct h2_stream *s = source->ptr;
@@ -111,7 +115,8 @@ int h2_on_frame_send(nghttp2_session *session, const nghttp2_frame *frame, void 
 
 	if (frame->hd.type == NGHTTP2_DATA)
 		h2_bucket_give(&h->frames, SENT_GIVES);
-	if (!h->config.server || (frame->hd.type != NGHTTP2_DATA && frame->hd.type != NGHTTP2_HEADERS) || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
+	if (!h->config.server || (frame->hd.type != NGHTTP2_DATA && frame->hd.type != NGHTTP2_HEADERS) ||
+	    !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
 		return 0;
 	s = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
 	if (s && !s->ended && !s->lingers)
@@ -126,7 +131,8 @@ int h2_on_frame_not_send(nghttp2_session *session, const nghttp2_frame *frame, i
 	struct h2_stream *s;
 
 	(void)code;
-	if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST || nghttp2_session_find_stream(session, frame->hd.stream_id))
+	if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST ||
+	    nghttp2_session_find_stream(session, frame->hd.stream_id))
 		return 0;
 	for (s = h->streams; s && s->id != frame->hd.stream_id; s = s->next)
 		;
@@ -142,7 +148,8 @@ uint32_t h2_room(const struct h2 *h)
 	/* Servers that set no limit still get one: what a peer on our side can have open. */
 	if (max > H2_MAX_STREAMS)
 		max = H2_MAX_STREAMS;
-	if (h->cut || h->goaway || h->leaving || !nghttp2_session_check_request_allowed(h->session) || h->n_streams >= max)
+	if (h->cut || h->goaway || h->leaving || !nghttp2_session_check_request_allowed(h->session) ||
+	    h->n_streams >= max)
 		return 0;
 	return max - h->n_streams;
 }
@@ -277,7 +284,8 @@ void h2_consume(struct h2_stream *s, size_t n)
 		n = s->unconsumed;
 	s->unconsumed -= n;
 	if (n)
-		r = h->config.server ? nghttp2_session_consume(h->session, s->id, n) : nghttp2_session_consume_stream(h->session, s->id, n);
+		r = h->config.server ? nghttp2_session_consume(h->session, s->id, n)
+				     : nghttp2_session_consume_stream(h->session, s->id, n);
 	if (r == NGHTTP2_ERR_NOMEM)
 		h2_cut(h, H2_INTERNAL_ERROR);
 }

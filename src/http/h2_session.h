@@ -72,8 +72,9 @@ void h2_bucket_give(struct h2_bucket *b, uint32_t n);
 /* Callbacks of nghttp2 for what goes out. */
 int h2_on_frame_send(nghttp2_session *session, const nghttp2_frame *frame, void *user);
 int h2_on_frame_not_send(nghttp2_session *session, const nghttp2_frame *frame, int code, void *user);
-int h2_on_send_data(nghttp2_session *session, nghttp2_frame *frame, const uint8_t *header, size_t n, nghttp2_data_source *source, void *user);
-ssize_t h2_on_read_length(nghttp2_session *session, uint8_t type, int32_t id, int32_t session_window, int32_t stream_window, uint32_t max_frame,
-			  void *user);
+int h2_on_send_data(nghttp2_session *session, nghttp2_frame *frame, const uint8_t *header, size_t n,
+		    nghttp2_data_source *source, void *user);
+ssize_t h2_on_read_length(nghttp2_session *session, uint8_t type, int32_t id, int32_t session_window,
+			  int32_t stream_window, uint32_t max_frame, void *user);
 
 #endif

@@ -11,11 +11,13 @@
 #include "wire/wire.h"
 
 /*
- * Theory of operation. An exchange's number is its slot and, above it, a count of the slot's users, so that a frame that was under way when the exchange ended never reaches its
- * successor: the socket keeps the order, and the relay takes a slot anew only after it has sent or received the end of the last exchange there.
+ * Theory of operation. An exchange's number is its slot and, above it, a count of the slot's users, so that a frame
+ * that was under way when the exchange ended never reaches its successor: the socket keeps the order, and the relay
+ * takes a slot anew only after it has sent or received the end of the last exchange there.
  *
- * Output is one buffer that is written when the loop's iteration ends. It is full at OUT_FULL: body bytes then have to wait. Heads and ends do not; but a side that asks and never
- * reads the answers could have any number of them, so at OUT_MAX the link breaks, and well before that no exchange is opened.
+ * Output is one buffer that is written when the loop's iteration ends. It is full at OUT_FULL: body bytes then have to
+ * wait. Heads and ends do not; but a side that asks and never reads the answers could have any number of them, so at
+ * OUT_MAX the link breaks, and well before that no exchange is opened.
  */
 enum {
 	SLOT_BITS = 14,
@@ -393,7 +395,8 @@ static int got_request(struct link *l, const struct link_header *h, struct sv pa
 	struct link_request r;
 	struct link_exchange *x;
 
-	if (l->relay || link_get_request(payload, l->fields, &r) < 0 || l->n_open >= LINK_MAX_EXCHANGES || add_exchange(l, h->exchange, &x) < 0)
+	if (l->relay || link_get_request(payload, l->fields, &r) < 0 || l->n_open >= LINK_MAX_EXCHANGES ||
+	    add_exchange(l, h->exchange, &x) < 0)
 		return -1;
 	x->sending = true; /* an answer is due */
 	x->receiving = r.head.body || r.head.websocket;
@@ -563,7 +566,8 @@ static void receive(struct link *l, bool ending)
 		break_link(l);
 }
 
-/* An idle link holds no buffer. While something is open the next frame is near, and so large a piece is dear: giving it back makes the allocator clear up each time. */
+/* An idle link holds no buffer. While something is open the next frame is near, and so large a piece is dear: giving it
+ * back makes the allocator clear up each time. */
 static void drop_input(struct link *l)
 {
 	if (!l->in || l->n_in || l->n_open)

@@ -1,20 +1,25 @@
 /*
- * link: HTTP exchanges between relay and egress, many at once over one stream socket. Each side has a struct link on its end of a socketpair.
+ * link: HTTP exchanges between relay and egress, many at once over one stream socket. Each side has a struct link on
+ * its end of a socketpair.
  *
- * The relay opens exchanges, egress answers them. What goes over is never the peer's bytes but typed, length-checked messages: a head as the fields of
- * message.h, pieces of bodies, trailers, an end, a reset, a failure. Each side checks what it receives as if the other were taken over: a frame that is too long, of an
- * unknown type, beyond its credit or out of turn ends the link (`gone`), not only the exchange. One for an exchange that is no longer open is dropped.
+ * The relay opens exchanges, egress answers them. What goes over is never the peer's bytes but typed, length-checked
+ * messages: a head as the fields of message.h, pieces of bodies, trailers, an end, a reset, a failure. Each side checks
+ * what it receives as if the other were taken over: a frame that is too long, of an unknown type, beyond its credit or
+ * out of turn ends the link (`gone`), not only the exchange. One for an exchange that is no longer open is dropped.
  *
- * Flow. Each direction of each exchange has credit: LINK_WINDOW bytes of body at first, and as many more as the receiver gives back with
- * link_consume(). link_data() takes as much as there is credit and room for; `room` says when to go on. So a slow reader stops its own sender and nobody else.
- * Frames are collected and written at the end of the loop's iteration, many by one call.
+ * Flow. Each direction of each exchange has credit: LINK_WINDOW bytes of body at first, and as many more as the
+ * receiver gives back with link_consume(). link_data() takes as much as there is credit and room for; `room` says when
+ * to go on. So a slow reader stops its own sender and nobody else. Frames are collected and written at the end of the
+ * loop's iteration, many by one call.
  *
  * While one exchange is open, both sides stay on one CPU for a moment (loop/near.h); the relay says which.
  *
- * Ownership. The link owns its exchanges; one lives until `closed` returned. Heads, trailers and data given to events are views that live during the event.
- * Calls but link_free() may be made inside events. After link_free() no event comes; it does not call `closed`.
+ * Ownership. The link owns its exchanges; one lives until `closed` returned. Heads, trailers and data given to events
+ * are views that live during the event. Calls but link_free() may be made inside events. After link_free() no event
+ * comes; it does not call `closed`.
  *
- * An exchange is over when both directions ended, or after a reset by either side, or a failure; `closed` comes then, once, from the loop.
+ * An exchange is over when both directions ended, or after a reset by either side, or a failure; `closed` comes then,
+ * once, from the loop.
  */
 #ifndef CORDON_HTTP_LINK_H
 #define CORDON_HTTP_LINK_H
@@ -47,8 +52,10 @@ struct link_request {
 
 struct link_events {
 	void (*request)(void *user, struct link_exchange *x, const struct link_request *r);	 /* egress */
-	void (*response)(void *user, struct link_exchange *x, const struct http_response *r);	 /* relay; 1xx: another follows */
-	void (*failed)(void *user, struct link_exchange *x, enum gate_failure why, struct sv text); /* relay; instead of a response, or amid its body */
+	void (*response)(void *user, struct link_exchange *x,
+			 const struct http_response *r); /* relay; 1xx: another follows */
+	void (*failed)(void *user, struct link_exchange *x, enum gate_failure why,
+		       struct sv text); /* relay; instead of a response, or amid its body */
 	void (*data)(void *user, struct link_exchange *x, struct sv bytes);
 	void (*end)(void *user, struct link_exchange *x, const struct http_fields *trailers);
 	void (*room)(void *user, struct link_exchange *x);
@@ -60,7 +67,8 @@ struct link_events {
 int link_new(struct loop *loop, int fd, bool relay, const struct link_events *events, void *user, struct link **ret);
 void link_free(struct link *l); /* NULL is fine */
 
-/* Relay: opens an exchange. The body, where there is one (or websocket), follows. -EAGAIN: too many are open, or the other side does not read; -EINVAL: a head too long; -EPIPE: gone; -ENOMEM. */
+/* Relay: opens an exchange. The body, where there is one (or websocket), follows. -EAGAIN: too many are open, or the
+ * other side does not read; -EINVAL: a head too long; -EPIPE: gone; -ENOMEM. */
 int link_request(struct link *l, const struct link_request *r, void *exchange_user, struct link_exchange **ret);
 
 /* Egress: an interim head, or the final one. With body (or websocket) data follows; without, the answer is complete. */

@@ -56,12 +56,15 @@ void link_set_near(struct buf *out, size_t at, int cpu)
 
 int link_get_header(const char *bytes, struct link_header *ret)
 {
-	unsigned type = (unsigned char)bytes[4], near = (unsigned char)bytes[6] | (unsigned)(unsigned char)bytes[7] << 8;
+	unsigned type = (unsigned char)bytes[4],
+		 near = (unsigned char)bytes[6] | (unsigned)(unsigned char)bytes[7] << 8;
 	uint32_t length = get_le32(bytes);
 
-	if (length > LINK_MAX_FRAME || type == 0 || type >= LINK_TYPES || bytes[5] || near > (type == LINK_REQUEST ? NEAR_CPUS : 0))
+	if (length > LINK_MAX_FRAME || type == 0 || type >= LINK_TYPES || bytes[5] ||
+	    near > (type == LINK_REQUEST ? NEAR_CPUS : 0))
 		return -EBADMSG;
-	*ret = (struct link_header){.length = length, .type = (enum link_type)type, .exchange = get_le32(bytes + 8), .near = (int)near - 1};
+	*ret = (struct link_header){
+		.length = length, .type = (enum link_type)type, .exchange = get_le32(bytes + 8), .near = (int)near - 1};
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 /*
  * link_frame: the frames of link.h as bytes. Of no use outside http/.
  *
- * A frame is a header (length of the payload, type, exchange) and a payload of wire/wire.h's fields. Decoders check every count and length, and that nothing is left over;
- * strings are views into the payload.
+ * A frame is a header (length of the payload, type, exchange) and a payload of wire/wire.h's fields. Decoders check
+ * every count and length, and that nothing is left over; strings are views into the payload.
  */
 #ifndef CORDON_HTTP_LINK_FRAME_H
 #define CORDON_HTTP_LINK_FRAME_H

@@ -4,7 +4,8 @@
 
 #include "base/cleanup.h"
 
-const char http_needless_body[] = "this method has no body: a server that leaves it unread takes it for what comes next; send it by POST";
+const char http_needless_body[] =
+	"this method has no body: a server that leaves it unread takes it for what comes next; send it by POST";
 
 bool http_method_has_body(struct sv method)
 {

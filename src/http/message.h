@@ -52,7 +52,8 @@ struct http_request {
 	bool websocket; /* asks for an upgrade to it (or extended CONNECT in HTTP/2) */
 	bool expect_continue;
 	bool last;	   /* HTTP/1.1: say that the connection ends with it. Egress only. */
-	struct sv guarded; /* the name of the field that holds a credential, ":path" for the target: in no table of HTTP/2. Egress only. */
+	struct sv guarded; /* the name of the field that holds a credential, ":path" for the target: in no table of
+			      HTTP/2. Egress only. */
 };
 
 struct http_response {

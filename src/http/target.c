@@ -113,7 +113,8 @@ static const char *parse_v6(struct sv s, struct http_authority *ret)
 	text[s.n] = '\0';
 	if (inet_pton(AF_INET6, text, v6) != 1)
 		return bad_host;
-	/* ::ffff:a.b.c.d is a.b.c.d, to the rules and to the kernel: under two names it would be two hosts to whoever compares them */
+	/* ::ffff:a.b.c.d is a.b.c.d, to the rules and to the kernel: under two names it would be two hosts to whoever
+	 * compares them */
 	a = address_of6(v6);
 	ret->n = (uint8_t)strlen(address_text(&a, ret->host));
 	ret->v6 = !a.is4;
@@ -148,18 +149,28 @@ const char *http_authority(struct sv s, struct http_authority *ret)
 }
 
 /* What a byte of a path or query may be; see RFC 3986, 3.3 and 3.4. */
-enum { PATH = 1, QUERY = 2, UNRESERVED = 4, MADE = 8 /* in a path it comes as it is from browsers and what is like them, and is sent encoded */ };
+enum {
+	PATH = 1,
+	QUERY = 2,
+	UNRESERVED = 4,
+	MADE = 8 /* in a path it comes as it is from browsers and what is like them, and is sent encoded */
+};
 
 /* clang-format off */
 static const uint8_t kinds[128] = {
-	['!'] = PATH | QUERY, ['$'] = PATH | QUERY, ['&'] = PATH | QUERY, ['\''] = PATH | QUERY, ['('] = PATH | QUERY, [')'] = PATH | QUERY,
-	['*'] = PATH | QUERY, ['+'] = PATH | QUERY, [','] = PATH | QUERY, [';'] = PATH | QUERY, ['='] = PATH | QUERY, [':'] = PATH | QUERY,
+	['!'] = PATH | QUERY, ['$'] = PATH | QUERY, ['&'] = PATH | QUERY, ['\''] = PATH | QUERY, ['('] = PATH | QUERY,
+	[')'] = PATH | QUERY,
+	['*'] = PATH | QUERY, ['+'] = PATH | QUERY, [','] = PATH | QUERY, [';'] = PATH | QUERY, ['='] = PATH | QUERY,
+	[':'] = PATH | QUERY,
 	['@'] = PATH | QUERY, ['/'] = PATH | QUERY,
 	/* Not in the grammar, but in use, and no server splits a query there. */
-	['['] = QUERY | MADE, [']'] = QUERY | MADE, ['{'] = QUERY | MADE, ['}'] = QUERY | MADE, ['|'] = QUERY | MADE, ['^'] = QUERY | MADE, ['`'] = QUERY | MADE,
+	['['] = QUERY | MADE, [']'] = QUERY | MADE, ['{'] = QUERY | MADE, ['}'] = QUERY | MADE, ['|'] = QUERY | MADE,
+	['^'] = QUERY | MADE, ['`'] = QUERY | MADE,
 	['"'] = QUERY | MADE, ['<'] = QUERY | MADE, ['>'] = QUERY | MADE, ['?'] = QUERY, ['\\'] = QUERY,
-	['-'] = PATH | QUERY | UNRESERVED, ['.'] = PATH | QUERY | UNRESERVED, ['_'] = PATH | QUERY | UNRESERVED, ['~'] = PATH | QUERY | UNRESERVED,
-	['0' ... '9'] = PATH | QUERY | UNRESERVED, ['A' ... 'Z'] = PATH | QUERY | UNRESERVED, ['a' ... 'z'] = PATH | QUERY | UNRESERVED,
+	['-'] = PATH | QUERY | UNRESERVED, ['.'] = PATH | QUERY | UNRESERVED, ['_'] = PATH | QUERY | UNRESERVED,
+	['~'] = PATH | QUERY | UNRESERVED,
+	['0' ... '9'] = PATH | QUERY | UNRESERVED, ['A' ... 'Z'] = PATH | QUERY | UNRESERVED,
+	['a' ... 'z'] = PATH | QUERY | UNRESERVED,
 };
 /* clang-format on */
 
@@ -208,7 +219,8 @@ static const char *check_path_triplet(int v, struct sv s)
 	return NULL;
 }
 
-/* A percent sign without two digits is one itself to those who read a query, and something else to each who reads a path. */
+/* A percent sign without two digits is one itself to those who read a query, and something else to each who reads a
+ * path. */
 static bool is_bare_percent(struct sv rest, unsigned kind)
 {
 	return kind == QUERY && rest.p[0] == '%' && triplet(rest) < 0;

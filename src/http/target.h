@@ -10,10 +10,10 @@
  * Paths. Whatever two servers may read as two different paths is refused: dot segments however written (".", "%2e",
  * "%252e", "..;x"), backslashes, encoded backslashes and control characters, overlong UTF-8, fragments, bytes that must
  * be encoded, percent signs without two digits. Percent triplets get upper-case digits, and those of unreserved
- * characters are decoded, in the query too. What browsers and fetch() leave as it is, and all servers take for itself, is encoded: brackets, braces, "|", "^", "`", quotes, "<" and ">" in a path, and in a query percent
- * signs without two digits. Two forms have honest users, so they pass as they are, with a flag: "%2F"
- * (npm's "/@scope%2Fname") and empty segments ("//" in the keys of object stores). A judge lets them pass only where
- * its rule does not restrict paths.
+ * characters are decoded, in the query too. What browsers and fetch() leave as it is, and all servers take for itself,
+ * is encoded: brackets, braces, "|", "^", "`", quotes, "<" and ">" in a path, and in a query percent signs without two
+ * digits. Two forms have honest users, so they pass as they are, with a flag: "%2F" (npm's "/@scope%2Fname") and empty
+ * segments ("//" in the keys of object stores). A judge lets them pass only where its rule does not restrict paths.
  *
  * Pure, no heap. Functions return NULL, or why not: a fixed English phrase.
  */
@@ -50,7 +50,8 @@ struct http_path {
 /* How many bytes longer than s a canonical form may be. */
 size_t http_target_growth(struct sv s);
 
-/* A path that starts with "/", and its query. out has room for s.n + http_target_growth(s) bytes, and may be s.p itself where that does not grow. */
+/* A path that starts with "/", and its query. out has room for s.n + http_target_growth(s) bytes, and may be s.p itself
+ * where that does not grow. */
 const char *http_path(struct sv s, char *out, struct http_path *ret);
 
 enum http_form {

@@ -127,7 +127,8 @@ int image_config_get(struct wire_in *in, struct arena *a, struct image_config *r
 		c.env = arena_array(a, 1, sizeof(*c.env));
 	if (!c.env)
 		return -ENOMEM;
-	if (in->failed || !env_ok(c.env) || c.workdir[0] != '/' || strcmp(image_path_clean(a, sv_of(c.workdir)), c.workdir) != 0)
+	if (in->failed || !env_ok(c.env) || c.workdir[0] != '/' ||
+	    strcmp(image_path_clean(a, sv_of(c.workdir)), c.workdir) != 0)
 		return -EBADMSG;
 	*ret = c;
 	return 0;

@@ -17,13 +17,15 @@ void image_config_put(struct buf *out, const struct image_config *c);
 /* 0 or -EBADMSG, -ENOMEM. */
 int image_config_get(struct wire_in *in, struct arena *a, struct image_config *ret);
 
-/* As the OCI's image specification has it, in one form: equal configs and layers give equal bytes. layers: digests, lowest first. */
+/* As the OCI's image specification has it, in one form: equal configs and layers give equal bytes. layers: digests,
+ * lowest first. */
 void image_config_json(struct buf *out, const struct image_config *c, const char *const *layers, size_t n);
 
 /* UTF-8 without controls but tab and newline? */
 bool image_text_ok(struct sv s);
 
-/* An absolute path without "." and "..", empty parts and a slash at its end; what goes above the root stays there. NULL: no memory. */
+/* An absolute path without "." and "..", empty parts and a slash at its end; what goes above the root stays there.
+ * NULL: no memory. */
 char *image_path_clean(struct arena *a, struct sv path);
 
 #endif

@@ -41,7 +41,8 @@ static int fail(struct walker *w, int code, const char *path)
 
 static int too_long(struct walker *w)
 {
-	return error_set(w->err, ERROR_INPUT, "the patterns of .dockerignore, --exclude or the source take too long for so many files");
+	return error_set(w->err, ERROR_INPUT,
+			 "the patterns of .dockerignore, --exclude or the source take too long for so many files");
 }
 
 /* The context itself is there whatever "*" says; what is in it is asked for by its own name. */
@@ -179,7 +180,8 @@ static int one_entry(struct walker *w, int dir, const char *name, const char *fr
 
 static const char *join(char *out, size_t size, const char *folder, const char *name)
 {
-	int n = strcmp(folder, ".") == 0 || !*folder ? snprintf(out, size, "%s", name) : snprintf(out, size, "%s/%s", folder, name);
+	int n = strcmp(folder, ".") == 0 || !*folder ? snprintf(out, size, "%s", name)
+						     : snprintf(out, size, "%s/%s", folder, name);
 
 	return n < 0 || (size_t)n >= size ? NULL : out;
 }
@@ -201,7 +203,8 @@ static int walk_folder(struct walker *w, int dir, const char *from_root, const c
 		return fail(w, errno, from_root);
 	w->depth++;
 	for (k = 0; names[k] && r == 0; k++) {
-		if (!join(root_path, sizeof(root_path), from_root, names[k]) || !join(below_path, sizeof(below_path), below, names[k]))
+		if (!join(root_path, sizeof(root_path), from_root, names[k]) ||
+		    !join(below_path, sizeof(below_path), below, names[k]))
 			r = fail(w, ENAMETOOLONG, from_root);
 		else
 			r = one_entry(w, dir, names[k], root_path, below_path);
@@ -271,7 +274,8 @@ static int put_with_parents(struct walker *w, const char *path, const char *from
 			return -1;
 	}
 	if (S_ISREG(st->st_mode))
-		return *below ? put(w, false, below, st, fd, NULL) : error_set(w->err, ERROR_INPUT, "a file stands before /./, where a folder is needed");
+		return *below ? put(w, false, below, st, fd, NULL)
+			      : error_set(w->err, ERROR_INPUT, "a file stands before /./, where a folder is needed");
 	if (*below && put(w, false, below, st, -1, NULL) < 0)
 		return -1;
 	return walk_folder(w, fd, from_root, below);
@@ -306,7 +310,9 @@ static int take_source(struct walker *w, const char *path)
 	w->tops++;
 	name = name ? name + 1 : path;
 	if (w->s->parents && !w->each)
-		return S_ISREG(st.st_mode) && excluded(w, path) ? 0 : put_with_parents(w, path, *real ? real : path, &st, open_fd);
+		return S_ISREG(st.st_mode) && excluded(w, path)
+			       ? 0
+			       : put_with_parents(w, path, *real ? real : path, &st, open_fd);
 	if (S_ISDIR(st.st_mode))
 		return w->each ? 0 : walk_folder(w, open_fd, *real ? real : path, "");
 	if (w->each)
@@ -370,7 +376,8 @@ static int expand(struct walker *w, const char *done, struct sv rest, unsigned d
 /* Without the pivot, which is remembered as the number of names before it. */
 static int take_pivot(struct walker *w, const char *pattern, char out[PATH_MAX])
 {
-	const char *pivot = w->s->parents ? strstr(pattern, RECIPE_PIVOT) : NULL, *behind = pivot ? pivot + strlen(RECIPE_PIVOT) : pattern;
+	const char *pivot = w->s->parents ? strstr(pattern, RECIPE_PIVOT) : NULL,
+		   *behind = pivot ? pivot + strlen(RECIPE_PIVOT) : pattern;
 	size_t n = pivot && !(pivot - pattern == 1 && *pattern == '.') ? (size_t)(pivot - pattern) : 0, i;
 
 	w->strip = n > 0;
@@ -406,21 +413,28 @@ static int source(struct walker *w, const char *pattern)
 	int r = find(w, pattern);
 
 	if (r == 0 && w->c->ignore)
-		return error_set(w->err, ERROR_INPUT, "there is no %s in the build context, or .dockerignore names it", text_show(&t, sv_of(pattern)));
+		return error_set(w->err, ERROR_INPUT, "there is no %s in the build context, or .dockerignore names it",
+				 text_show(&t, sv_of(pattern)));
 	if (r == 0)
-		return error_set(w->err, ERROR_INPUT, "there is no %s in the stage or image", text_show(&t, sv_of(pattern)));
+		return error_set(w->err, ERROR_INPUT, "there is no %s in the stage or image",
+				 text_show(&t, sv_of(pattern)));
 	return r < 0 ? -1 : 0;
 }
 
 static int heredoc(struct walker *w, const struct recipe_file *f)
 {
-	struct context_entry e = {.alone = true, .path = f->name, .fd = -1, .content = sv_of(f->content), .st = {.st_mode = S_IFREG | 0644, .st_size = (off_t)strlen(f->content)}};
+	struct context_entry e = {.alone = true,
+				  .path = f->name,
+				  .fd = -1,
+				  .content = sv_of(f->content),
+				  .st = {.st_mode = S_IFREG | 0644, .st_size = (off_t)strlen(f->content)}};
 
 	w->tops++;
 	return w->sink->put(w->sink->arg, &e, w->err);
 }
 
-int context_walk(const struct context *c, const struct recipe_step *s, const struct context_sink *sink, size_t *ret_tops, struct error *err)
+int context_walk(const struct context *c, const struct recipe_step *s, const struct context_sink *sink,
+		 size_t *ret_tops, struct error *err)
 {
 	struct walker w = {.c = c, .s = s, .sink = sink, .err = err};
 	size_t k;
@@ -435,7 +449,8 @@ int context_walk(const struct context *c, const struct recipe_step *s, const str
 	return 0;
 }
 
-int context_each_file(const struct context *c, const struct recipe_step *s, int (*fn)(void *arg, const char *name, int fd, struct error *err), void *arg, struct error *err)
+int context_each_file(const struct context *c, const struct recipe_step *s,
+		      int (*fn)(void *arg, const char *name, int fd, struct error *err), void *arg, struct error *err)
 {
 	struct walker w = {.c = c, .s = s, .each = fn, .each_arg = arg, .err = err};
 	size_t k;
@@ -450,5 +465,11 @@ struct recipe_step context_of_mount(const char *source[2])
 {
 	static const char *none[] = {NULL};
 
-	return (struct recipe_step){.kind = RECIPE_COPY, .sources = source, .literal = true, .excludes = none, .dest = "/m", .chown = "", .chmod = ""};
+	return (struct recipe_step){.kind = RECIPE_COPY,
+				    .sources = source,
+				    .literal = true,
+				    .excludes = none,
+				    .dest = "/m",
+				    .chown = "",
+				    .chmod = ""};
 }

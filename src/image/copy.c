@@ -57,7 +57,13 @@ bool copy_is_archive(int fd)
 	static const struct {
 		size_t at, n;
 		const char *bytes;
-	} t[] = {{0, 3, "\x1f\x8b\x08"}, {0, 3, "BZh"}, {0, 6, "\xfd" "7zXZ\0"}, {0, 4, "\x28\xb5\x2f\xfd"}, {257, 5, "ustar"}};
+	} t[] = {{0, 3, "\x1f\x8b\x08"},
+		 {0, 3, "BZh"},
+		 {0, 6,
+		  "\xfd"
+		  "7zXZ\0"},
+		 {0, 4, "\x28\xb5\x2f\xfd"},
+		 {257, 5, "ustar"}};
 	char head[512];
 	ssize_t n = pread(fd, head, sizeof(head), 0);
 	size_t k;
@@ -109,7 +115,8 @@ static int run(const struct copy_job *job, struct writer *w, bool *ret_unowned, 
 	(void)close(ends[0]);
 	r = job->context ? read_here(job, ends[1], &read_err) : read_there(job, ends[1], &read_err);
 	(void)close(ends[1]);
-	if (merged_end_by(&writer, job->limit.until_ms, &unowned, &write_err) < 0 && (r == 0 || read_err.code == EPIPE || read_err.code == ECONNRESET)) {
+	if (merged_end_by(&writer, job->limit.until_ms, &unowned, &write_err) < 0 &&
+	    (r == 0 || read_err.code == EPIPE || read_err.code == ECONNRESET)) {
 		*err = write_err;
 		return -1;
 	}
@@ -121,7 +128,11 @@ static int run(const struct copy_job *job, struct writer *w, bool *ret_unowned, 
 
 int copy_run(const struct copy_job *job, struct copy_made *ret, struct error *err)
 {
-	struct writer w = {.into = {.dest = job->step->dest, .owner = job->owner, .chmod = job->step->chmod, .one_id = job->ids->count == 1}, .limit = job->limit};
+	struct writer w = {.into = {.dest = job->step->dest,
+				    .owner = job->owner,
+				    .chmod = job->step->chmod,
+				    .one_id = job->ids->count == 1},
+			   .limit = job->limit};
 	void *shared = mmap(NULL, sizeof(*w.written), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int r;
 
@@ -135,9 +146,11 @@ int copy_run(const struct copy_job *job, struct copy_made *ret, struct error *er
 	return r;
 }
 
-int copy_make_folder(const struct image_ids *ids, const struct merged_tree *target, const char *path, const struct copy_owner *owner, bool *ret_made, struct error *err)
+int copy_make_folder(const struct image_ids *ids, const struct merged_tree *target, const char *path,
+		     const struct copy_owner *owner, bool *ret_made, struct error *err)
 {
-	struct writer w = {.into = {.dest = path, .owner = *owner, .chmod = "", .one_id = ids->count == 1}, .folder = path};
+	struct writer w = {.into = {.dest = path, .owner = *owner, .chmod = "", .one_id = ids->count == 1},
+			   .folder = path};
 	struct merged writer;
 	int made = 0;
 
@@ -147,7 +160,8 @@ int copy_make_folder(const struct image_ids *ids, const struct merged_tree *targ
 	return 0;
 }
 
-int copy_digest(const struct context *c, const struct recipe_step *s, const struct image_limit *limit, struct sha256 *to, struct error *err)
+int copy_digest(const struct context *c, const struct recipe_step *s, const struct image_limit *limit,
+		struct sha256 *to, struct error *err)
 {
 	struct copy_out out = {.fd = -1, .to = to, .limit = *limit};
 	const struct context_sink sink = {copy_put, &out};

@@ -30,7 +30,8 @@ static int fail(int code, const char *path, struct error *err)
 }
 
 /* Gives it its owner and mode. name "": fd itself. */
-static int give(struct copy_into *c, int fd, const char *name, uint32_t uid, uint32_t gid, enum copy_kind kind, mode_t mode)
+static int give(struct copy_into *c, int fd, const char *name, uint32_t uid, uint32_t gid, enum copy_kind kind,
+		mode_t mode)
 {
 	int flags = *name ? AT_SYMLINK_NOFOLLOW : AT_EMPTY_PATH;
 
@@ -140,7 +141,8 @@ static int make_way(int dir, const char *name)
 	return unlinkat(dir, name, 0) < 0 ? -errno : 0;
 }
 
-static int put_file(struct copy_into *c, struct copy_in *in, const struct copy_entry *e, int dir, const char *name, struct error *err)
+static int put_file(struct copy_into *c, struct copy_in *in, const struct copy_entry *e, int dir, const char *name,
+		    struct error *err)
 {
 	int r = make_way(dir, name);
 	AUTO_FD fd = r < 0 ? -1 : openat(dir, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -183,7 +185,8 @@ static int put_folder(struct copy_into *c, const struct copy_entry *e, int dir, 
 	return r < 0 ? fail(r, e->path, err) : 0;
 }
 
-static int put(struct copy_into *c, struct copy_in *in, const struct copy_entry *e, int dir, const char *name, struct error *err)
+static int put(struct copy_into *c, struct copy_in *in, const struct copy_entry *e, int dir, const char *name,
+	       struct error *err)
 {
 	if (e->kind == COPY_FOLDER)
 		return put_folder(c, e, dir, name, err);
@@ -228,7 +231,9 @@ int copy_into(struct copy_into *c, struct copy_in *in, struct error *err)
 	while ((r = copy_get(in, &e, err)) > 0) {
 		if (e.alone && !folder) {
 			if (used)
-				return error_set(err, ERROR_INPUT, "with more than one source the destination must be a folder and end with a /");
+				return error_set(
+					err, ERROR_INPUT,
+					"with more than one source the destination must be a folder and end with a /");
 			used = true;
 			r = put_as_dest(c, in, &e, err);
 		} else {

@@ -19,7 +19,8 @@ struct copy_into {
 /* Reads the stream to its end. */
 int copy_into(struct copy_into *c, struct copy_in *in, struct error *err);
 
-/* The folder at an absolute path, made where it is missing with those above it. *ret_made: something was. An O_PATH fd or -1. */
+/* The folder at an absolute path, made where it is missing with those above it. *ret_made: something was. An O_PATH fd
+ * or -1. */
 int copy_into_folder(struct copy_into *c, const char *path, bool *ret_made, struct error *err);
 
 #endif

@@ -65,7 +65,8 @@ static int read_piece(int fd, char *p, size_t n, uint64_t at, struct error *err)
 		if (k < 0 && errno == EINTR)
 			continue;
 		if (k <= 0)
-			return k < 0 ? error_sys(err, errno, "reading a file") : error_set(err, ERROR_INPUT, "a file became shorter while it was copied");
+			return k < 0 ? error_sys(err, errno, "reading a file")
+				     : error_set(err, ERROR_INPUT, "a file became shorter while it was copied");
 		p += k;
 		n -= (size_t)k;
 		at += (uint64_t)k;
@@ -202,7 +203,8 @@ static int decode(struct copy_in *in, struct copy_entry *e, struct error *err)
 	e->gid = wire_get_u32(&w);
 	e->time = (int64_t)wire_get_u64(&w);
 	e->size = wire_get_u64(&w);
-	if (!wire_ok(&w) || kind > COPY_LINK || path.n == 0 || path.n >= PATH_MAX || link.n >= PATH_MAX || memchr(path.p, '\0', path.n) || memchr(link.p, '\0', link.n) || e->mode > 07777)
+	if (!wire_ok(&w) || kind > COPY_LINK || path.n == 0 || path.n >= PATH_MAX || link.n >= PATH_MAX ||
+	    memchr(path.p, '\0', path.n) || memchr(link.p, '\0', link.n) || e->mode > 07777)
 		return error_set(err, ERROR_SYSTEM, "a copy's entry cannot be read");
 	e->kind = (enum copy_kind)kind;
 	in->fields.p[path.p - in->fields.p + (ptrdiff_t)path.n] = '\0';
@@ -243,7 +245,8 @@ int copy_get(struct copy_in *in, struct copy_entry *ret, struct error *err)
 	return count(in, ret->kind == COPY_FOLDER, err) < 0 ? -1 : 1;
 }
 
-static int get_span(struct copy_in *in, uint64_t left, uint64_t *ret_zeros, size_t *ret_n, char piece[LIMIT_PIECE], struct error *err)
+static int get_span(struct copy_in *in, uint64_t left, uint64_t *ret_zeros, size_t *ret_n, char piece[LIMIT_PIECE],
+		    struct error *err)
 {
 	char head[SPAN_HEAD];
 	struct wire_in w;

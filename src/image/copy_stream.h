@@ -1,7 +1,9 @@
 /*
- * copy_stream: entries of a copy (context.h) as bytes: for each a length, its fields (wire.h), and of a file what is in it.
+ * copy_stream: entries of a copy (context.h) as bytes: for each a length, its fields (wire.h), and of a file what is in
+ * it.
  *
- * What is in it comes as spans: how many zeros, how many bytes, and these bytes. Zeros are told by their value, not by where the disk has a hole: the same file is the same stream wherever it lies. Holes are not read.
+ * What is in it comes as spans: how many zeros, how many bytes, and these bytes. Zeros are told by their value, not by
+ * where the disk has a hole: the same file is the same stream wherever it lies. Holes are not read.
  */
 #ifndef CORDON_IMAGE_COPY_STREAM_H
 #define CORDON_IMAGE_COPY_STREAM_H

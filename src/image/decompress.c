@@ -12,7 +12,9 @@
 
 enum { CHUNK = 256 * 1024, ZSTD_WINDOW_LOG = 27 };
 
-static const char damaged[] = "the compressed data is damaged", cut[] = "the compressed data is cut short", no_memory[] = "the compressed data needs more memory than it may have", unwritable[] = "nobody takes the data";
+static const char damaged[] = "the compressed data is damaged", cut[] = "the compressed data is cut short",
+		  no_memory[] = "the compressed data needs more memory than it may have",
+		  unwritable[] = "nobody takes the data";
 
 struct flow {
 	int in, out;
@@ -175,7 +177,10 @@ static const char *inflate_zstd(struct flow *f)
 
 const char *decompress(enum compression how, int in, int out)
 {
-	static const char *(*const by[])(struct flow *) = {[COMPRESSION_GZIP] = inflate_gzip, [COMPRESSION_BZIP2] = inflate_bzip2, [COMPRESSION_XZ] = inflate_xz, [COMPRESSION_ZSTD] = inflate_zstd};
+	static const char *(*const by[])(struct flow *) = {[COMPRESSION_GZIP] = inflate_gzip,
+							   [COMPRESSION_BZIP2] = inflate_bzip2,
+							   [COMPRESSION_XZ] = inflate_xz,
+							   [COMPRESSION_ZSTD] = inflate_zstd};
 	struct flow f = {.in = in, .out = out, .from = malloc(CHUNK), .to = malloc(CHUNK)};
 	const char *wrong = no_memory;
 

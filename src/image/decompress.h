@@ -1,7 +1,8 @@
 /*
  * decompress: gzip, bzip2, xz and zstd, from one descriptor to another.
  *
- * All members or frames of a stream, one behind the other; what is no such thing behind them is refused, as is a stream that ends early or needs more memory than DECOMPRESS_MEMORY. How much may come out is for whoever reads it to say.
+ * All members or frames of a stream, one behind the other; what is no such thing behind them is refused, as is a stream
+ * that ends early or needs more memory than DECOMPRESS_MEMORY. How much may come out is for whoever reads it to say.
  */
 #ifndef CORDON_IMAGE_DECOMPRESS_H
 #define CORDON_IMAGE_DECOMPRESS_H

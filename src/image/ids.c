@@ -40,7 +40,8 @@ static void user_name(uid_t uid, char *to, size_t size)
 
 static bool root_range_exists(void)
 {
-	return geteuid() == 0 && sys_ids_exist("/proc/self/uid_map", IMAGE_IDS_ROOT, IMAGE_IDS_COUNT) && sys_ids_exist("/proc/self/gid_map", IMAGE_IDS_ROOT, IMAGE_IDS_COUNT);
+	return geteuid() == 0 && sys_ids_exist("/proc/self/uid_map", IMAGE_IDS_ROOT, IMAGE_IDS_COUNT) &&
+	       sys_ids_exist("/proc/self/gid_map", IMAGE_IDS_ROOT, IMAGE_IDS_COUNT);
 }
 
 int image_ids_of_user(struct image_ids *ret, struct error *err)
@@ -50,17 +51,24 @@ int image_ids_of_user(struct image_ids *ret, struct error *err)
 
 	(void)err;
 	if (root_range_exists()) {
-		*ret = (struct image_ids){IMAGE_IDS_COUNT, IMAGE_IDS_ROOT, IMAGE_IDS_ROOT + 1, IMAGE_IDS_ROOT, IMAGE_IDS_ROOT + 1};
+		*ret = (struct image_ids){IMAGE_IDS_COUNT, IMAGE_IDS_ROOT, IMAGE_IDS_ROOT + 1, IMAGE_IDS_ROOT,
+					  IMAGE_IDS_ROOT + 1};
 		return 0;
 	}
-	*ret = (struct image_ids){.count = 1, .zero_uid = geteuid(), .first_uid = geteuid() + 1, .zero_gid = getegid(), .first_gid = getegid() + 1};
+	*ret = (struct image_ids){.count = 1,
+				  .zero_uid = geteuid(),
+				  .first_uid = geteuid() + 1,
+				  .zero_gid = getegid(),
+				  .first_gid = getegid() + 1};
 	user_name(geteuid(), name, sizeof(name));
-	if (!sys_idmap_tools() || sys_subids_read("/etc/subuid", name[0] ? name : NULL, geteuid(), &uids) < 0 || sys_subids_read("/etc/subgid", name[0] ? name : NULL, geteuid(), &gids) < 0)
+	if (!sys_idmap_tools() || sys_subids_read("/etc/subuid", name[0] ? name : NULL, geteuid(), &uids) < 0 ||
+	    sys_subids_read("/etc/subgid", name[0] ? name : NULL, geteuid(), &gids) < 0)
 		return 0;
 	if (uids.count < IMAGE_IDS_COUNT - 1 || gids.count < IMAGE_IDS_COUNT - 1)
 		return 0;
 	/* what the files promise may lie outside of the namespace that we live in */
-	if (!sys_ids_exist("/proc/self/uid_map", uids.first, IMAGE_IDS_COUNT - 1) || !sys_ids_exist("/proc/self/gid_map", gids.first, IMAGE_IDS_COUNT - 1))
+	if (!sys_ids_exist("/proc/self/uid_map", uids.first, IMAGE_IDS_COUNT - 1) ||
+	    !sys_ids_exist("/proc/self/gid_map", gids.first, IMAGE_IDS_COUNT - 1))
 		return 0;
 	ret->count = IMAGE_IDS_COUNT;
 	ret->first_uid = uids.first;
@@ -115,13 +123,16 @@ static void reap(pid_t pid, int *ret_status)
 static int explain_map(int code, struct error *err)
 {
 	if (code == -EPERM || code == -ENOENT)
-		return error_set(err, ERROR_MISSING, "newuidmap and newgidmap do not give us the ids that /etc/subuid and /etc/subgid name; `newuidmap $$ 0 $(id -u) 1` says why");
+		return error_set(err, ERROR_MISSING,
+				 "newuidmap and newgidmap do not give us the ids that /etc/subuid and /etc/subgid "
+				 "name; `newuidmap $$ 0 $(id -u) 1` says why");
 	return error_sys(err, code, "the ids of a user namespace");
 }
 
 pid_t image_ids_fork(const struct image_ids *ids, int namespaces, int (*fn)(void *arg), void *arg, struct error *err)
 {
-	const struct sys_idmap uids = {.count = ids->count, .zero = ids->zero_uid, .first = ids->first_uid}, gids = {.count = ids->count, .zero = ids->zero_gid, .first = ids->first_gid};
+	const struct sys_idmap uids = {.count = ids->count, .zero = ids->zero_uid, .first = ids->first_uid},
+			       gids = {.count = ids->count, .zero = ids->zero_gid, .first = ids->first_gid};
 	int go[2], r, status;
 	pid_t pid;
 
@@ -137,7 +148,8 @@ pid_t image_ids_fork(const struct image_ids *ids, int namespaces, int (*fn)(void
 	(void)close(go[0]);
 	if (pid < 0) {
 		(void)close(go[1]);
-		(void)error_sys(err, (int)pid, "user namespaces cannot be made here; `cordon doctor` says what blocks them");
+		(void)error_sys(err, (int)pid,
+				"user namespaces cannot be made here; `cordon doctor` says what blocks them");
 		err->kind = ERROR_MISSING;
 		return -1;
 	}

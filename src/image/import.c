@@ -28,9 +28,18 @@ static void add_counts(struct importing *i, const struct unpack_counts *c)
 	i->left_out.setuid += c->setuid;
 }
 
-static int unpack_into(struct importing *i, struct image_work *w, int fd, const char *what, const char *blob, const char *tar, uint64_t size, struct unpack_result *ret, struct error *err)
+static int unpack_into(struct importing *i, struct image_work *w, int fd, const char *what, const char *blob,
+		       const char *tar, uint64_t size, struct unpack_result *ret, struct error *err)
 {
-	const struct unpack_job job = {.in = fd, .what = what, .blob = blob, .tar = tar, .size = size, .budget = &i->budget, .inner = i->inner, .progress = i->im->progress, .arg = i->im->arg};
+	const struct unpack_job job = {.in = fd,
+				       .what = what,
+				       .blob = blob,
+				       .tar = tar,
+				       .size = size,
+				       .budget = &i->budget,
+				       .inner = i->inner,
+				       .progress = i->im->progress,
+				       .arg = i->im->arg};
 	AUTO_FD upper = openat(w->lock, "upper", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (upper < 0)
@@ -38,7 +47,8 @@ static int unpack_into(struct importing *i, struct image_work *w, int fd, const 
 	return image_unpack(image_store_ids(i->s), upper, &job, ret, err);
 }
 
-int import_layer(struct importing *i, int fd, const char *what, const char *blob, const char *tar, uint64_t size, struct image_layer *ret, struct error *err)
+int import_layer(struct importing *i, int fd, const char *what, const char *blob, const char *tar, uint64_t size,
+		 struct image_layer *ret, struct error *err)
 {
 	struct unpack_result result = {0};
 	struct image_work w;
@@ -64,7 +74,9 @@ static int add_single(struct importing *i, struct image_layer *l, char ret_diges
 
 	/* a promise that nobody could keep: there is no manifest that the digest could be of */
 	if (strchr(i->name, '@'))
-		r = error_set(err, ERROR_INPUT, "a name with a digest is for images with a manifest, and this is a plain tree of files; give it a name with a tag");
+		r = error_set(err, ERROR_INPUT,
+			      "a name with a digest is for images with a manifest, and this is a plain tree of files; "
+			      "give it a name with a tag");
 	else
 		r = image_add(i->s, i->name, &config, layers, 1, ret_digest, err);
 	image_layer_done(l);
@@ -86,7 +98,8 @@ bool import_is_layout(int folder)
 	for (i = 0; i < ARRAY_LEN(of_roots); i++)
 		if (has(folder, of_roots[i], 0))
 			return false;
-	return has(folder, "manifest.json", S_IFREG) || (has(folder, "oci-layout", S_IFREG) && has(folder, "index.json", S_IFREG));
+	return has(folder, "manifest.json", S_IFREG) ||
+	       (has(folder, "oci-layout", S_IFREG) && has(folder, "index.json", S_IFREG));
 }
 
 /* ---- a folder ---- */
@@ -104,7 +117,8 @@ static int import_root(struct importing *i, int folder, char ret_digest[IMAGE_DI
 		return -1;
 	r = import_layer(i, w.out, "the folder", NULL, NULL, 0, &l, err);
 	/* where both failed, the walk's reason is the first */
-	if (image_walk_end(&w, false, &walked, &of_walk) < 0 && (r == 0 || of_walk.kind == ERROR_INPUT || of_walk.code != EPIPE)) {
+	if (image_walk_end(&w, false, &walked, &of_walk) < 0 &&
+	    (r == 0 || of_walk.kind == ERROR_INPUT || of_walk.code != EPIPE)) {
 		*err = of_walk;
 		r = -1;
 	}
@@ -113,7 +127,9 @@ static int import_root(struct importing *i, int folder, char ret_digest[IMAGE_DI
 		return -1;
 	}
 	if (walked.left_out && i->im->note) {
-		(void)snprintf(text, sizeof(text), "%llu sockets, device nodes and mounted file systems in the folder were left out", (unsigned long long)walked.left_out);
+		(void)snprintf(text, sizeof(text),
+			       "%llu sockets, device nodes and mounted file systems in the folder were left out",
+			       (unsigned long long)walked.left_out);
 		i->im->note(i->im->arg, text);
 	}
 	return add_single(i, &l, ret_digest, err);
@@ -121,7 +137,8 @@ static int import_root(struct importing *i, int folder, char ret_digest[IMAGE_DI
 
 static int import_folder(struct importing *i, int folder, char ret_digest[IMAGE_DIGEST], struct error *err)
 {
-	return import_is_layout(folder) ? import_layout(i, folder, ret_digest, err) : import_root(i, folder, ret_digest, err);
+	return import_is_layout(folder) ? import_layout(i, folder, ret_digest, err)
+					: import_root(i, folder, ret_digest, err);
 }
 
 /* ---- an archive ---- */
@@ -139,7 +156,8 @@ static int take_over(int dir, unsigned depth)
 
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		if (fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || fchownat(dir, e->d_name, 0, 0, AT_SYMLINK_NOFOLLOW) < 0)
+		if (fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    fchownat(dir, e->d_name, 0, 0, AT_SYMLINK_NOFOLLOW) < 0)
 			r = -1;
 		else if (S_ISLNK(st.st_mode))
 			continue;
@@ -176,7 +194,8 @@ static int import_parts(struct importing *i, struct image_work *w, char ret_dige
 	return import_layout(i, upper, ret_digest, err);
 }
 
-static int import_unpacked(struct importing *i, struct image_work *w, const struct unpack_result *result, char ret_digest[IMAGE_DIGEST], struct error *err)
+static int import_unpacked(struct importing *i, struct image_work *w, const struct unpack_result *result,
+			   char ret_digest[IMAGE_DIGEST], struct error *err)
 {
 	AUTO_FD upper = openat(w->lock, "upper", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct image_layer l;
@@ -220,7 +239,10 @@ static void say_left_out(const struct importing *i)
 	} notes[] = {
 		{i->left_out.devices, "device nodes were left out: sandboxes have a /dev of their own"},
 		{i->left_out.xattrs, "extended attributes were left out: only user attributes are kept"},
-		{i->left_out.ids, image_store_ids(i->s)->count == 1 ? "files belong to other users in the image, and to root here: you have no ids in /etc/subuid and /etc/subgid" : "files with user ids beyond 65535 belong to nobody"},
+		{i->left_out.ids, image_store_ids(i->s)->count == 1
+					  ? "files belong to other users in the image, and to root here: you have no "
+					    "ids in /etc/subuid and /etc/subgid"
+					  : "files with user ids beyond 65535 belong to nobody"},
 		{i->left_out.setuid, "setuid and setgid bits were dropped: there is only one user id here"},
 	};
 	char text[256];
@@ -237,12 +259,14 @@ static void say_left_out(const struct importing *i)
 static int open_source(const struct image_import *im, struct stat *ret, struct error *err)
 {
 	struct text_shown shown;
-	AUTO_FD fd = strcmp(im->path, "-") == 0 ? fcntl(im->input, F_DUPFD_CLOEXEC, 3) : open(im->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	AUTO_FD fd = strcmp(im->path, "-") == 0 ? fcntl(im->input, F_DUPFD_CLOEXEC, 3)
+						: open(im->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
 	if (fd < 0 || fstat(fd, ret) < 0)
 		return error_sys(err, errno, "%s", text_show(&shown, sv_of(im->path)));
 	if (S_ISBLK(ret->st_mode) || isatty(fd))
-		return error_set(err, ERROR_USAGE, "%s is neither an archive nor a folder", strcmp(im->path, "-") == 0 ? "a terminal" : text_show(&shown, sv_of(im->path)));
+		return error_set(err, ERROR_USAGE, "%s is neither an archive nor a folder",
+				 strcmp(im->path, "-") == 0 ? "a terminal" : text_show(&shown, sv_of(im->path)));
 	return fd_take(&fd);
 }
 

@@ -54,12 +54,14 @@ static int read_part(int folder, const char *path, const char *digest, struct bu
 	buf_init(out, MANIFEST_MAX);
 	r = buf_read_fd(out, fd);
 	if (r == -EFBIG)
-		return error_set(err, ERROR_INPUT, "%s is longer than %d bytes", text_show(&shown, sv_of(path)), MANIFEST_MAX);
+		return error_set(err, ERROR_INPUT, "%s is longer than %d bytes", text_show(&shown, sv_of(path)),
+				 MANIFEST_MAX);
 	if (r < 0)
 		return error_sys(err, r, "%s", text_show(&shown, sv_of(path)));
 	sha256_hex_of(buf_view(out), found + 7);
 	if (digest && strcmp(digest, found) != 0)
-		return error_set(err, ERROR_INPUT, "%s is damaged or was changed: its digest is %s", text_show(&shown, sv_of(path)), found);
+		return error_set(err, ERROR_INPUT, "%s is damaged or was changed: its digest is %s",
+				 text_show(&shown, sv_of(path)), found);
 	return 0;
 }
 
@@ -84,11 +86,15 @@ static int check_platform(const struct manifest_config *c, struct error *err)
 	struct text_shown os, arch;
 
 	if ((c->os[0] && strcmp(c->os, "linux") != 0) || (c->arch[0] && strcmp(c->arch, our_arch) != 0))
-		return error_set(err, ERROR_INPUT, "the image is for %s/%s, and this machine is linux/%s; get the one for it (`docker pull --platform linux/%s`)", text_show(&os, sv_of(c->os)), text_show(&arch, sv_of(c->arch)), our_arch, our_arch);
+		return error_set(err, ERROR_INPUT,
+				 "the image is for %s/%s, and this machine is linux/%s; get the one for it (`docker "
+				 "pull --platform linux/%s`)",
+				 text_show(&os, sv_of(c->os)), text_show(&arch, sv_of(c->arch)), our_arch, our_arch);
 	return 0;
 }
 
-static int take_layer(struct importing *i, const struct parts *p, size_t k, struct image_layer *ret, bool *ret_made, struct error *err)
+static int take_layer(struct importing *i, const struct parts *p, size_t k, struct image_layer *ret, bool *ret_made,
+		      struct error *err)
 {
 	char what[64];
 	uint64_t size;
@@ -113,7 +119,8 @@ static int take_parts(struct importing *i, const struct parts *p, char ret_diges
 	int r = check_platform(p->config, err);
 
 	if (r == 0 && p->n != p->config->n_layers)
-		r = error_set(err, ERROR_INPUT, "the image has %zu layers, and its config speaks of %zu", p->n, p->config->n_layers);
+		r = error_set(err, ERROR_INPUT, "the image has %zu layers, and its config speaks of %zu", p->n,
+			      p->config->n_layers);
 	while (r == 0 && n < p->n) {
 		r = take_layer(i, p, n, &layers[n], &made[n], err);
 		n += r == 0;
@@ -135,7 +142,8 @@ static int check_promise(const struct importing *i, const char *manifest, const 
 
 	if (!at || (manifest && strcmp(at + 1, manifest) == 0) || strcmp(at + 1, config) == 0)
 		return 0;
-	return error_set(err, ERROR_INPUT, "the name says %s, and the image is %s; give it a name with a tag", at + 1, manifest ? manifest : config);
+	return error_set(err, ERROR_INPUT, "the name says %s, and the image is %s; give it a name with a tag", at + 1,
+			 manifest ? manifest : config);
 }
 
 /* ---- OCI ---- */
@@ -159,7 +167,8 @@ static bool is_ours(const struct manifest_blob *b)
 	return (!b->os[0] || strcmp(b->os, "linux") == 0) && (!b->arch[0] || strcmp(b->arch, our_arch) == 0);
 }
 
-static int choose(const struct importing *i, const struct manifest *index, const struct manifest_blob **ret, struct error *err)
+static int choose(const struct importing *i, const struct manifest *index, const struct manifest_blob **ret,
+		  struct error *err)
 {
 	const struct manifest_blob *one = NULL, *named = NULL;
 	size_t k, n = 0, n_named = 0;
@@ -177,13 +186,17 @@ static int choose(const struct importing *i, const struct manifest *index, const
 	if (n == 0)
 		return error_set(err, ERROR_INPUT, "there is no image for linux/%s in it", our_arch);
 	if (n > 1 && n_named != 1)
-		return error_set(err, ERROR_INPUT, "there are %zu images in it, and %s of them is called %s; give the name of the one that you mean", n, n_named ? "more than one" : "none", i->name);
+		return error_set(err, ERROR_INPUT,
+				 "there are %zu images in it, and %s of them is called %s; give the name of the one "
+				 "that you mean",
+				 n, n_named ? "more than one" : "none", i->name);
 	*ret = n == 1 ? one : named;
 	return 0;
 }
 
 /* From the index, and those in it, to a manifest. */
-static int find_manifest(const struct importing *i, int folder, struct arena *a, struct manifest *ret, char ret_digest[IMAGE_DIGEST], struct error *err)
+static int find_manifest(const struct importing *i, int folder, struct arena *a, struct manifest *ret,
+			 char ret_digest[IMAGE_DIGEST], struct error *err)
 {
 	char path[BLOB_PATH] = "index.json";
 	const struct manifest_blob *next = NULL;
@@ -194,7 +207,8 @@ static int find_manifest(const struct importing *i, int folder, struct arena *a,
 	for (depth = 0; depth < NESTED_MAX; depth++) {
 		AUTO_BUF json = {0};
 
-		if (read_part(folder, path, ret_digest[0] ? ret_digest : NULL, &json, err) < 0 || manifest_read(buf_view(&json), path, a, &m, err) < 0)
+		if (read_part(folder, path, ret_digest[0] ? ret_digest : NULL, &json, err) < 0 ||
+		    manifest_read(buf_view(&json), path, a, &m, err) < 0)
 			return -1;
 		if (!m.is_index) {
 			*ret = m;
@@ -215,11 +229,13 @@ static void name_by_digest(struct importing *i, const char *manifest, const char
 	const char *slash = strrchr(i->name, '/'), *end = strpbrk(slash ? slash : i->name, ":@");
 	struct error ignored = {0};
 
-	if (snprintf(name, sizeof(name), "%.*s@%s", (int)(end ? end - i->name : (ptrdiff_t)strlen(i->name)), i->name, manifest) < (int)sizeof(name))
+	if (snprintf(name, sizeof(name), "%.*s@%s", (int)(end ? end - i->name : (ptrdiff_t)strlen(i->name)), i->name,
+		     manifest) < (int)sizeof(name))
 		(void)image_tag(i->s, image, name, &ignored);
 }
 
-static int import_oci(struct importing *i, int folder, struct arena *a, char ret_digest[IMAGE_DIGEST], struct error *err)
+static int import_oci(struct importing *i, int folder, struct arena *a, char ret_digest[IMAGE_DIGEST],
+		      struct error *err)
 {
 	char digest[IMAGE_DIGEST], path[BLOB_PATH];
 	struct manifest_config config;
@@ -231,7 +247,8 @@ static int import_oci(struct importing *i, int folder, struct arena *a, char ret
 	if (find_manifest(i, folder, a, &m, digest, err) < 0 || check_promise(i, digest, m.config.digest, err) < 0)
 		return -1;
 	blob_path(m.config.digest, path);
-	if (read_part(folder, path, m.config.digest, &json, err) < 0 || manifest_read_config(buf_view(&json), "the image's config", a, &config, err) < 0)
+	if (read_part(folder, path, m.config.digest, &json, err) < 0 ||
+	    manifest_read_config(buf_view(&json), "the image's config", a, &config, err) < 0)
 		return -1;
 	p.paths = arena_array(a, m.n, sizeof(*p.paths));
 	p.blobs = arena_array(a, m.n, sizeof(*p.blobs));
@@ -251,7 +268,8 @@ static int import_oci(struct importing *i, int folder, struct arena *a, char ret
 
 /* ---- docker save ---- */
 
-static const struct manifest_saved *choose_saved(const struct importing *i, const struct manifest_saved *all, size_t n, struct error *err)
+static const struct manifest_saved *choose_saved(const struct importing *i, const struct manifest_saved *all, size_t n,
+						 struct error *err)
 {
 	const char **t;
 	size_t k;
@@ -262,7 +280,9 @@ static const struct manifest_saved *choose_saved(const struct importing *i, cons
 				return &all[k];
 	if (n == 1)
 		return &all[0];
-	(void)error_set(err, ERROR_INPUT, "there are %zu images in it, and none is called %s; give the name of the one that you mean", n, i->name);
+	(void)error_set(err, ERROR_INPUT,
+			"there are %zu images in it, and none is called %s; give the name of the one that you mean", n,
+			i->name);
 	return NULL;
 }
 
@@ -275,11 +295,13 @@ static int check_config_name(const char *path, const char *digest, struct error 
 
 	(void)snprintf(said, sizeof(said), "sha256:%.64s", name);
 	if (image_is_digest(sv_of(said)) && strcmp(said, digest) != 0)
-		return error_set(err, ERROR_INPUT, "%s is damaged or was changed: its digest is %s", text_show(&shown, sv_of(path)), digest);
+		return error_set(err, ERROR_INPUT, "%s is damaged or was changed: its digest is %s",
+				 text_show(&shown, sv_of(path)), digest);
 	return 0;
 }
 
-static int import_saved(struct importing *i, int folder, struct arena *a, char ret_digest[IMAGE_DIGEST], struct error *err)
+static int import_saved(struct importing *i, int folder, struct arena *a, char ret_digest[IMAGE_DIGEST],
+			struct error *err)
 {
 	const struct manifest_saved *one;
 	struct manifest_saved *all;
@@ -290,13 +312,15 @@ static int import_saved(struct importing *i, int folder, struct arena *a, char r
 	AUTO_BUF json = {0};
 	size_t n;
 
-	if (read_part(folder, "manifest.json", NULL, &list, err) < 0 || manifest_read_saved(buf_view(&list), "manifest.json", a, &all, &n, err) < 0)
+	if (read_part(folder, "manifest.json", NULL, &list, err) < 0 ||
+	    manifest_read_saved(buf_view(&list), "manifest.json", a, &all, &n, err) < 0)
 		return -1;
 	one = choose_saved(i, all, n, err);
 	if (!one || read_part(folder, one->config, NULL, &json, err) < 0)
 		return -1;
 	sha256_hex_of(buf_view(&json), digest + 7);
-	if (check_config_name(one->config, digest, err) < 0 || check_promise(i, NULL, digest, err) < 0 || manifest_read_config(buf_view(&json), "the image's config", a, &config, err) < 0)
+	if (check_config_name(one->config, digest, err) < 0 || check_promise(i, NULL, digest, err) < 0 ||
+	    manifest_read_config(buf_view(&json), "the image's config", a, &config, err) < 0)
 		return -1;
 	p.paths = one->layers;
 	p.n = one->n_layers;
@@ -312,7 +336,8 @@ int import_layout(struct importing *i, int folder, char ret_digest[IMAGE_DIGEST]
 	if (!a)
 		return error_sys(err, ENOMEM, "the image");
 	/* Docker writes both nowadays; the one with all digests is preferred */
-	if (fstatat(folder, "index.json", &st, AT_SYMLINK_NOFOLLOW) == 0 && fstatat(folder, "oci-layout", &st, AT_SYMLINK_NOFOLLOW) == 0)
+	if (fstatat(folder, "index.json", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    fstatat(folder, "oci-layout", &st, AT_SYMLINK_NOFOLLOW) == 0)
 		r = import_oci(i, folder, a, ret_digest, err);
 	else
 		r = import_saved(i, folder, a, ret_digest, err);

@@ -17,7 +17,8 @@ struct importing {
 };
 
 /* One archive from fd becomes a layer, which is held. blob, tar: digests that must come out, or NULL. */
-int import_layer(struct importing *i, int fd, const char *what, const char *blob, const char *tar, uint64_t size, struct image_layer *ret, struct error *err);
+int import_layer(struct importing *i, int fd, const char *what, const char *blob, const char *tar, uint64_t size,
+		 struct image_layer *ret, struct error *err);
 
 /* Is the folder no root but the parts of an image? */
 bool import_is_layout(int folder);

@@ -10,10 +10,12 @@
 
 #include "base/error.h"
 
-/* What a name counts for, whatever is in it: it takes an inode. As supervise/usage.h has it. What is in it takes whole blocks, and a folder one. */
+/* What a name counts for, whatever is in it: it takes an inode. As supervise/usage.h has it. What is in it takes whole
+ * blocks, and a folder one. */
 enum { LIMIT_NAME_BYTES = 1024, LIMIT_BLOCK = 4096 };
 
-/* Zeros that need not be written are looked for in pieces of this size, which lie at its multiples: smaller ones would scatter files for little. */
+/* Zeros that need not be written are looked for in pieces of this size, which lie at its multiples: smaller ones would
+ * scatter files for little. */
 enum { LIMIT_PIECE = 64 * 1024 };
 
 struct image_limit {

@@ -89,7 +89,8 @@ static bool path_ok(const char *path)
 {
 	struct unpack_path p;
 
-	return path && unpack_path_read(sv_of(path), &p) == NULL && p.path[0] && p.special == UNPACK_PLAIN && strcmp(p.path, path) == 0;
+	return path && unpack_path_read(sv_of(path), &p) == NULL && p.path[0] && p.special == UNPACK_PLAIN &&
+	       strcmp(p.path, path) == 0;
 }
 
 int manifest_decode_saved(struct sv answer, struct arena *a, struct manifest_saved **ret, size_t *ret_n)
@@ -161,7 +162,11 @@ static int answer(int r, const char *what, struct error *err)
 {
 	if (r == 0)
 		return 0;
-	return r == -ENOMEM ? error_sys(err, ENOMEM, "%s", what) : error_set(err, ERROR_INPUT, "%s: a digest, size, path or text in it is none, or there is more than there may be", what);
+	return r == -ENOMEM
+		       ? error_sys(err, ENOMEM, "%s", what)
+		       : error_set(err, ERROR_INPUT,
+				   "%s: a digest, size, path or text in it is none, or there is more than there may be",
+				   what);
 }
 
 int manifest_read(struct sv json, const char *what, struct arena *a, struct manifest *ret, struct error *err)
@@ -173,7 +178,8 @@ int manifest_read(struct sv json, const char *what, struct arena *a, struct mani
 	return answer(manifest_decode(buf_view(&b), a, ret), what, err);
 }
 
-int manifest_read_saved(struct sv json, const char *what, struct arena *a, struct manifest_saved **ret, size_t *ret_n, struct error *err)
+int manifest_read_saved(struct sv json, const char *what, struct arena *a, struct manifest_saved **ret, size_t *ret_n,
+			struct error *err)
 {
 	AUTO_BUF b = {0};
 
@@ -182,7 +188,8 @@ int manifest_read_saved(struct sv json, const char *what, struct arena *a, struc
 	return answer(manifest_decode_saved(buf_view(&b), a, ret, ret_n), what, err);
 }
 
-int manifest_read_config(struct sv json, const char *what, struct arena *a, struct manifest_config *ret, struct error *err)
+int manifest_read_config(struct sv json, const char *what, struct arena *a, struct manifest_config *ret,
+			 struct error *err)
 {
 	AUTO_BUF b = {0};
 

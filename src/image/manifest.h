@@ -1,8 +1,10 @@
 /*
- * manifest: the JSON of images: OCI indexes, manifests and configs (Docker's schema 2 has the same fields), and the manifest.json of docker-save archives.
+ * manifest: the JSON of images: OCI indexes, manifests and configs (Docker's schema 2 has the same fields), and the
+ * manifest.json of docker-save archives.
  *
- * All of it was written by strangers, so it is read in a child that can do nothing else (conf/parse_role.h), and what the child answers is checked when it is decoded: digests are digests, sizes fit, strings are UTF-8 without
- * controls, paths stay below their folder. Results go into the arena. Failures are ERROR_INPUT and name what was read.
+ * All of it was written by strangers, so it is read in a child that can do nothing else (conf/parse_role.h), and what
+ * the child answers is checked when it is decoded: digests are digests, sizes fit, strings are UTF-8 without controls,
+ * paths stay below their folder. Results go into the arena. Failures are ERROR_INPUT and name what was read.
  */
 #ifndef CORDON_IMAGE_MANIFEST_H
 #define CORDON_IMAGE_MANIFEST_H
@@ -41,7 +43,8 @@ struct manifest_saved {
 	const char **layers; /* lowest first */
 	size_t n_layers;
 };
-int manifest_read_saved(struct sv json, const char *what, struct arena *a, struct manifest_saved **ret, size_t *ret_n, struct error *err);
+int manifest_read_saved(struct sv json, const char *what, struct arena *a, struct manifest_saved **ret, size_t *ret_n,
+			struct error *err);
 
 struct manifest_config {
 	struct image_config config;
@@ -49,7 +52,8 @@ struct manifest_config {
 	const char **layers; /* digests of the uncompressed layers, lowest first */
 	size_t n_layers;
 };
-int manifest_read_config(struct sv json, const char *what, struct arena *a, struct manifest_config *ret, struct error *err);
+int manifest_read_config(struct sv json, const char *what, struct arena *a, struct manifest_config *ret,
+			 struct error *err);
 
 /* The parsers themselves, from bytes to bytes (parse_role_fn): for tests. */
 struct buf;

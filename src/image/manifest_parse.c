@@ -25,8 +25,11 @@ static int scan(struct json_scan *s, struct buf *text, struct sv json, struct er
 	if (r == -ENOMEM)
 		return error_sys(err, ENOMEM, "reading JSON");
 	if (r < 0)
-		return error_set(err, ERROR_INPUT, "it is no JSON that can be used: it %s, at byte %zu", why.why ? why.why : "is too long", why.at);
-	return json_scan_kind(s, 0) == SCAN_OBJECT || json_scan_kind(s, 0) == SCAN_ARRAY ? 0 : wrong(err, "it is no JSON object");
+		return error_set(err, ERROR_INPUT, "it is no JSON that can be used: it %s, at byte %zu",
+				 why.why ? why.why : "is too long", why.at);
+	return json_scan_kind(s, 0) == SCAN_OBJECT || json_scan_kind(s, 0) == SCAN_ARRAY
+		       ? 0
+		       : wrong(err, "it is no JSON object");
 }
 
 /* The string's own bytes; "" where there is none, or it is no string. */
@@ -88,7 +91,8 @@ static bool put_size(const struct json_scan *s, uint32_t node, struct buf *out)
 		return false;
 	text = json_scan_text(s, node);
 	for (i = 0; i < text.n; i++) {
-		if (text.p[i] < '0' || text.p[i] > '9' || __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (uint64_t)(text.p[i] - '0'), &v))
+		if (text.p[i] < '0' || text.p[i] > '9' || __builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(text.p[i] - '0'), &v))
 			return false;
 	}
 	wire_put_u64(out, v);
@@ -97,7 +101,8 @@ static bool put_size(const struct json_scan *s, uint32_t node, struct buf *out)
 
 static bool put_blob(const struct json_scan *s, uint32_t node, struct buf *out)
 {
-	uint32_t platform = node ? json_scan_get(s, node, "platform") : 0, notes = node ? json_scan_get(s, node, "annotations") : 0, name;
+	uint32_t platform = node ? json_scan_get(s, node, "platform") : 0,
+		 notes = node ? json_scan_get(s, node, "annotations") : 0, name;
 
 	if (!node || json_scan_kind(s, node) != SCAN_OBJECT)
 		return false;
@@ -141,7 +146,8 @@ int manifest_parse(struct sv json, struct buf *out, struct error *err)
 	if (list)
 		return put_blobs(&s, list, out, err);
 	if (!json_scan_get(&s, 0, "config"))
-		return wrong(err, "it has neither manifests nor a config: manifests of the first schema cannot be used");
+		return wrong(err,
+			     "it has neither manifests nor a config: manifests of the first schema cannot be used");
 	if (!put_blob(&s, json_scan_get(&s, 0, "config"), out))
 		return wrong(err, "its config has no size or is no object");
 	return put_blobs(&s, json_scan_get(&s, 0, "layers"), out, err);
@@ -161,7 +167,8 @@ int manifest_parse_saved(struct sv json, struct buf *out, struct error *err)
 	wire_put_u32(out, count(&s, 0));
 	for (i = json_scan_first(&s, 0); i; i = json_scan_after(&s, 0, i)) {
 		put_string(&s, json_scan_get(&s, i, "Config"), out);
-		if (!put_strings(&s, json_scan_get(&s, i, "RepoTags"), out) || !put_strings(&s, json_scan_get(&s, i, "Layers"), out))
+		if (!put_strings(&s, json_scan_get(&s, i, "RepoTags"), out) ||
+		    !put_strings(&s, json_scan_get(&s, i, "Layers"), out))
 			return wrong(err, "tags or layers in it are no lists of strings");
 	}
 	return 0;

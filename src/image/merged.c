@@ -116,7 +116,9 @@ static int mount_overlay(struct child *c, struct error *err)
 		if (attach(c->fds[layers], "u", err) < 0)
 			return -1;
 		if (sys_takes_attributes("u/work") == -EOPNOTSUPP)
-			return error_set(err, ERROR_MISSING, "layers must be made where files have user attributes (ext4, xfs, btrfs; tmpfs from Linux 6.6 on)");
+			return error_set(err, ERROR_MISSING,
+					 "layers must be made where files have user attributes (ext4, xfs, btrfs; "
+					 "tmpfs from Linux 6.6 on)");
 		(void)buf_str(&data, ",upperdir=u/upper,workdir=u/work");
 	}
 	(void)buf_str(&data, ",userxattr,redirect_dir=nofollow,metacopy=off,index=off");
@@ -174,7 +176,9 @@ static int in_child(void *arg)
 	return r < 0 ? 1 : r == 0 ? 0 : 2;
 }
 
-int merged_start(const struct image_ids *ids, const struct merged_tree *tree, int keep, int (*fn)(void *arg, int root, int kept, struct error *err), void *arg, struct merged *ret, struct error *err)
+int merged_start(const struct image_ids *ids, const struct merged_tree *tree, int keep,
+		 int (*fn)(void *arg, int root, int kept, struct error *err), void *arg, struct merged *ret,
+		 struct error *err)
 {
 	struct child c = {.tree = tree, .opened = ids->zero_uid != geteuid(), .keep = keep, .fn = fn, .arg = arg};
 	int report[2];

@@ -1,7 +1,8 @@
 /*
  * mode: what --chmod says: octal digits, or changes as chmod(1) has them ("u=rwX,go=rX", "a+x").
  *
- * Where no one is named ("+w"), the bits of a umask of 022 are left alone. X is x for folders, and for files that somebody may execute already. Pure.
+ * Where no one is named ("+w"), the bits of a umask of 022 are left alone. X is x for folders, and for files that
+ * somebody may execute already. Pure.
  */
 #ifndef CORDON_IMAGE_MODE_H
 #define CORDON_IMAGE_MODE_H

@@ -5,7 +5,8 @@
 
 #include "base/text.h"
 
-static const char default_host[] = "docker.io", old_host[] = "index.docker.io", default_path[] = "library/", default_tag[] = "latest", sha256[] = "sha256:";
+static const char default_host[] = "docker.io", old_host[] = "index.docker.io", default_path[] = "library/",
+		  default_tag[] = "latest", sha256[] = "sha256:";
 
 enum { HEX_DIGITS = 64, TAG_MAX = 128 };
 
@@ -166,10 +167,13 @@ int image_name_canonical(struct sv name, char ret[IMAGE_NAME_MAX + 1], struct er
 		return error_set(err, ERROR_INPUT, "image name \"%s\": %s", text_show(&shown, name), wrong);
 	if (!p.tag.n)
 		p.tag = sv_of(default_tag);
-	n = snprintf(out, sizeof(out), "%.*s/%s%.*s%c%.*s", (int)p.host.n, p.host.p, sv_is(p.host, default_host) && !memchr(p.path.p, '/', p.path.n) ? default_path : "", (int)p.path.n, p.path.p,
-		     p.digest.n ? '@' : ':', (int)(p.digest.n ? p.digest.n : p.tag.n), p.digest.n ? p.digest.p : p.tag.p);
+	n = snprintf(out, sizeof(out), "%.*s/%s%.*s%c%.*s", (int)p.host.n, p.host.p,
+		     sv_is(p.host, default_host) && !memchr(p.path.p, '/', p.path.n) ? default_path : "", (int)p.path.n,
+		     p.path.p, p.digest.n ? '@' : ':', (int)(p.digest.n ? p.digest.n : p.tag.n),
+		     p.digest.n ? p.digest.p : p.tag.p);
 	if (n < 0 || (size_t)n >= sizeof(out))
-		return error_set(err, ERROR_INPUT, "image name \"%s\": longer than %d bytes", text_show(&shown, name), IMAGE_NAME_MAX);
+		return error_set(err, ERROR_INPUT, "image name \"%s\": longer than %d bytes", text_show(&shown, name),
+				 IMAGE_NAME_MAX);
 	memcpy(ret, out, sizeof(out));
 	return 0;
 }

@@ -1,8 +1,9 @@
 /*
  * name: what an image is called, as a Dockerfile's FROM and `docker pull` say it.
  *
- * [HOST[:PORT]/]PATH[:TAG][@sha256:HEX]. The canonical form has everything that was left out: "debian" is "docker.io/library/debian:latest". With a digest the tag means nothing and is dropped, as Docker does it. The short form is
- * what a person would write for it.
+ * [HOST[:PORT]/]PATH[:TAG][@sha256:HEX]. The canonical form has everything that was left out: "debian" is
+ * "docker.io/library/debian:latest". With a digest the tag means nothing and is dropped, as Docker does it. The short
+ * form is what a person would write for it.
  */
 #ifndef CORDON_IMAGE_NAME_H
 #define CORDON_IMAGE_NAME_H

@@ -189,7 +189,8 @@ const char *pattern_clean(struct arena *a, struct sv path, bool *ret_left)
 	return out;
 }
 
-/* Components of an ignore pattern against those of a path; below: what lies below a match is a match, too. Stars of components go back as those of characters do. */
+/* Components of an ignore pattern against those of a path; below: what lies below a match is a match, too. Stars of
+ * components go back as those of characters do. */
 static bool ignore_hits(struct sv p, struct sv path, bool below, uint64_t *work)
 {
 	struct sv star_p = {0}, star_path = {0}, rest_p, rest;

@@ -33,7 +33,8 @@ void recipe_problem(struct recipe_maker *m, const struct dockerfile_instruction 
 {
 	struct text_shown w, name;
 
-	recipe_problem_text(m, arena_printf(m->arena, "%.200s:%u: %s: %s%.*s", text_show(&name, sv_of(m->origin)), i->line, dockerfile_kind_name(i->kind), what, RECIPE_SHOWN,
+	recipe_problem_text(m, arena_printf(m->arena, "%.200s:%u: %s: %s%.*s", text_show(&name, sv_of(m->origin)),
+					    i->line, dockerfile_kind_name(i->kind), what, RECIPE_SHOWN,
 					    text_show(&w, sv_of(word))));
 }
 
@@ -42,10 +43,12 @@ const char *recipe_get(void *arg, struct sv name)
 	return recipe_vars_get(arg, name);
 }
 
-const char *recipe_expand_with(struct recipe_maker *m, const struct dockerfile_instruction *i, const struct recipe_vars *v, const char *word)
+const char *recipe_expand_with(struct recipe_maker *m, const struct dockerfile_instruction *i,
+			       const struct recipe_vars *v, const char *word)
 {
 	struct recipe_vars copy = *v;
-	struct expand how = {.arena = m->arena, .escape = m->escape, .get = recipe_get, .arg = &copy, .budget = &m->budget};
+	struct expand how = {
+		.arena = m->arena, .escape = m->escape, .get = recipe_get, .arg = &copy, .budget = &m->budget};
 	struct error err = {0};
 	const char *s;
 
@@ -60,7 +63,8 @@ const char *recipe_expand(struct recipe_maker *m, const struct dockerfile_instru
 	return recipe_expand_with(m, i, &m->env, word);
 }
 
-const char *recipe_path(struct recipe_maker *m, const struct dockerfile_instruction *i, const char *path, bool keep_slash)
+const char *recipe_path(struct recipe_maker *m, const struct dockerfile_instruction *i, const char *path,
+			bool keep_slash)
 {
 	size_t n = strlen(path);
 	bool slash = n && (path[n - 1] == '/' || (path[n - 1] == '.' && (n == 1 || path[n - 2] == '/'))), left;
@@ -108,7 +112,8 @@ static void take_lists(struct recipe_maker *m, const struct dockerfile_instructi
 	m->args_list = recipe_vars_list(&m->args);
 }
 
-struct recipe_step *recipe_step_new(struct recipe_maker *m, const struct dockerfile_instruction *i, enum recipe_kind kind)
+struct recipe_step *recipe_step_new(struct recipe_maker *m, const struct dockerfile_instruction *i,
+				    enum recipe_kind kind)
 {
 	struct recipe_stage *st = m->stage;
 	struct recipe_step *wider;
@@ -207,10 +212,12 @@ static void triggers(struct recipe_maker *m, const char **list)
 	struct text_shown s;
 	size_t k;
 
-	m->origin = arena_printf(m->arena, "%.100s:%u: trigger of %.100s", m->req->name, m->part->from->line, text_show(&s, sv_of(m->part->base)));
+	m->origin = arena_printf(m->arena, "%.100s:%u: trigger of %.100s", m->req->name, m->part->from->line,
+				 text_show(&s, sv_of(m->part->base)));
 	m->escape = '\\';
 	for (k = 0; list && list[k] && m->origin; k++) {
-		if (dockerfile_parse_trigger(m->arena, m->origin, sv_of(list[k]), &f, &err) < 0 || dockerfile_check(m->origin, &f->v[0], &err) < 0)
+		if (dockerfile_parse_trigger(m->arena, m->origin, sv_of(list[k]), &f, &err) < 0 ||
+		    dockerfile_check(m->origin, &f->v[0], &err) < 0)
 			recipe_problem_text(m, err.text);
 		else if (f->v[0].kind == DOCKERFILE_FROM || f->v[0].kind == DOCKERFILE_ONBUILD)
 			recipe_problem(m, &f->v[0], "is not allowed as a trigger", "");
@@ -273,15 +280,18 @@ static void check_file(struct recipe_maker *m)
 	size_t k, n = 0;
 
 	if (syntax && !is_own_frontend(syntax))
-		recipe_problem_text(m, arena_printf(m->arena, "%.100s:%u: # syntax=%.100s: a frontend is a program that would read this file in our place; remove the line", m->req->name,
-						    m->file->syntax_line, text_show(&s, sv_of(syntax))));
+		recipe_problem_text(m, arena_printf(m->arena,
+						    "%.100s:%u: # syntax=%.100s: a frontend is a program that would "
+						    "read this file in our place; remove the line",
+						    m->req->name, m->file->syntax_line, text_show(&s, sv_of(syntax))));
 	for (k = 0; k < m->file->n; k++) {
 		if (dockerfile_check(m->req->name, &m->file->v[k], &err) < 0)
 			recipe_problem_text(m, err.text);
 		n += m->file->v[k].kind == DOCKERFILE_FROM;
 	}
 	if (n > RECIPE_STAGES)
-		recipe_problem_text(m, arena_printf(m->arena, "%.100s:1: more than %d stages", m->req->name, RECIPE_STAGES));
+		recipe_problem_text(
+			m, arena_printf(m->arena, "%.100s:1: more than %d stages", m->req->name, RECIPE_STAGES));
 	m->parts = arena_array(m->arena, n + 1, sizeof(*m->parts));
 }
 
@@ -302,7 +312,8 @@ static void ignore(struct recipe_maker *m)
 		n++;
 		p = memchr(line.p, '\0', line.n) ? NULL : pattern_ignore_line(m->arena, line, &valid);
 		if (memchr(line.p, '\0', line.n) || !valid || w.n >= 4096)
-			recipe_problem_text(m, arena_printf(m->arena, "%.200s:%u: not a pattern, or too many", m->req->ignore_name, n));
+			recipe_problem_text(m, arena_printf(m->arena, "%.200s:%u: not a pattern, or too many",
+							    m->req->ignore_name, n));
 		else if (p)
 			words_add(&w, sv_of(p));
 	}

@@ -1,15 +1,21 @@
 /*
  * recipe: what a Dockerfile asks for, as ordered steps in which nothing is left to interpret.
  *
- * recipe_make() is a pure function: from the file's bytes, .dockerignore, build arguments and what is known of base images to stages and their steps. Variables are expanded, heredocs are files, the shell stands in each RUN's arguments, paths are
- * absolute and clean. Only stages that the target needs are there, in the order in which they can be built; the target is the last. recipe_parse() is the same in a child that can do nothing else (conf/parse_role.h).
+ * recipe_make() is a pure function: from the file's bytes, .dockerignore, build arguments and what is known of base
+ * images to stages and their steps. Variables are expanded, heredocs are files, the shell stands in each RUN's
+ * arguments, paths are absolute and clean. Only stages that the target needs are there, in the order in which they can
+ * be built; the target is the last. recipe_parse() is the same in a child that can do nothing else (conf/parse_role.h).
  *
- * What is wrong or refused is listed in `problems`, all of it, each "FILE:LINE: INSTRUCTION: what; what to do". A recipe with problems must not be built. Refused are: frontends (# syntax=) other than Docker's own, which means the language that is
- * read here and is never fetched; ADD from URLs and git; sources that leave the context by their name; mounts of secrets and agents; --security=insecure, --network=host, --device; another machine's platform.
+ * What is wrong or refused is listed in `problems`, all of it, each "FILE:LINE: INSTRUCTION: what; what to do". A
+ * recipe with problems must not be built. Refused are: frontends (# syntax=) other than Docker's own, which means the
+ * language that is read here and is never fetched; ADD from URLs and git; sources that leave the context by their name;
+ * mounts of secrets and agents; --security=insecure, --network=host, --device; another machine's platform.
  *
- * An image whose configuration was not given counts as empty; it is in `images`. Builders look up what is named there and make the recipe again, until all are known: a trigger (ONBUILD) may name further ones.
+ * An image whose configuration was not given counts as empty; it is in `images`. Builders look up what is named there
+ * and make the recipe again, until all are known: a trigger (ONBUILD) may name further ones.
  *
- * Limits: RECIPE_STAGES stages, conf/dockerfile.h's of the file, RECIPE_BYTES in all. Everything lives in the caller's arena; arrays of strings end with NULL.
+ * Limits: RECIPE_STAGES stages, conf/dockerfile.h's of the file, RECIPE_BYTES in all. Everything lives in the caller's
+ * arena; arrays of strings end with NULL.
  */
 #ifndef CORDON_IMAGE_RECIPE_H
 #define CORDON_IMAGE_RECIPE_H
@@ -87,7 +93,8 @@ struct recipe_step {
 	size_t n_mounts;
 	/* COPY and ADD */
 	struct recipe_from from;
-	const char **sources; /* patterns as Go's filepath.Match() has them, relative to the root of `from`, clean; "." is the whole. With parents RECIPE_PIVOT may stand in each, once */
+	const char **sources; /* patterns as Go's filepath.Match() has them, relative to the root of `from`, clean; "."
+				 is the whole. With parents RECIPE_PIVOT may stand in each, once */
 	struct recipe_file *files;
 	size_t n_files;
 	const char *dest; /* absolute and clean, but for a "/" at its end: then it is a folder */
@@ -106,7 +113,8 @@ struct recipe_stage {
 	struct recipe_step *steps;
 	size_t n_steps;
 	struct image_config config;
-	const char **further; /* what image_config has no place for (LABEL, EXPOSE, HEALTHCHECK, STOPSIGNAL), as canonical instructions */
+	const char **further; /* what image_config has no place for (LABEL, EXPOSE, HEALTHCHECK, STOPSIGNAL), as
+				 canonical instructions */
 };
 
 struct recipe {
@@ -121,7 +129,8 @@ struct recipe {
 /* -1: memory, or a request that cannot be right. */
 int recipe_make(struct arena *a, const struct recipe_request *req, const struct recipe **ret, struct error *err);
 
-/* Can a recipe begin with an image of this configuration? NULL, or what of it cannot be built on: a child that reads Dockerfiles would take none of the request. */
+/* Can a recipe begin with an image of this configuration? NULL, or what of it cannot be built on: a child that reads
+ * Dockerfiles would take none of the request. */
 const char *recipe_base_wrong(const struct image_config *c);
 
 /* recipe_make(), parsed in a child that can do nothing else. */

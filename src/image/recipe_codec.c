@@ -467,7 +467,8 @@ const char *recipe_base_wrong(const struct image_config *c)
 		struct image_config c;
 		const char *wrong;
 	} parts[] = {
-		{{.workdir = c->workdir, .user = ""}, "its WorkingDir has a newline or another control character, or is no absolute path"},
+		{{.workdir = c->workdir, .user = ""},
+		 "its WorkingDir has a newline or another control character, or is no absolute path"},
 		{{.workdir = "/", .user = c->user}, "its User has a newline or another control character"},
 		{{.env = c->env, .workdir = "/", .user = ""}, "its Env has what is no variable"},
 		{*c, "its configuration has more than one may"},
@@ -491,7 +492,8 @@ static int parse(struct sv in, struct buf *out, struct error *err)
 	if (!a || recipe_request_decode(a, in, &req) < 0)
 		(void)error_set(err, ERROR_INPUT, "the Dockerfile cannot be read");
 	else if (recipe_make(a, &req, &r, err) == 0)
-		ret = recipe_encode(r, out) < 0 ? error_set(err, ERROR_INPUT, "%s: the recipe is too large", req.name) : 0;
+		ret = recipe_encode(r, out) < 0 ? error_set(err, ERROR_INPUT, "%s: the recipe is too large", req.name)
+						: 0;
 	arena_free(a);
 	return ret;
 }
@@ -508,5 +510,7 @@ int recipe_parse(struct arena *a, const struct recipe_request *req, const struct
 		return error_set(err, ERROR_INPUT, "%s: the file or its arguments are too large", req->name);
 	if (parse_role_run(&role, buf_view(&in), &out, err) < 0)
 		return -1;
-	return recipe_decode(a, buf_view(&out), ret) < 0 ? error_set(err, ERROR_INPUT, "the Dockerfile could not be parsed safely") : 0;
+	return recipe_decode(a, buf_view(&out), ret) < 0
+		       ? error_set(err, ERROR_INPUT, "the Dockerfile could not be parsed safely")
+		       : 0;
 }

@@ -9,7 +9,8 @@
 /* Anything but a path: what ADD would fetch. */
 static bool is_remote(const char *source)
 {
-	return strstr(source, "://") || strncasecmp(source, "git@", 4) == 0 || strncasecmp(source, "github.com/", 11) == 0;
+	return strstr(source, "://") || strncasecmp(source, "git@", 4) == 0 ||
+	       strncasecmp(source, "github.com/", 11) == 0;
 }
 
 static bool has_control(const char *s)
@@ -20,7 +21,8 @@ static bool has_control(const char *s)
 	return false;
 }
 
-static void source(struct recipe_maker *m, const struct dockerfile_instruction *i, const char *word, const struct recipe_step *s, struct words *w)
+static void source(struct recipe_maker *m, const struct dockerfile_instruction *i, const char *word,
+		   const struct recipe_step *s, struct words *w)
 {
 	const char *path = recipe_expand(m, i, word), *pivot, *clean;
 	bool left, above = false;
@@ -28,7 +30,10 @@ static void source(struct recipe_maker *m, const struct dockerfile_instruction *
 	if (!path)
 		return;
 	if (is_remote(path)) {
-		recipe_problem(m, i, "nothing is fetched from elsewhere while an image is built; put the file beside the Dockerfile, or fetch it in a RUN: ", path);
+		recipe_problem(m, i,
+			       "nothing is fetched from elsewhere while an image is built; put the file beside the "
+			       "Dockerfile, or fetch it in a RUN: ",
+			       path);
 		return;
 	}
 	pivot = s->parents ? strstr(path, RECIPE_PIVOT) : NULL;
@@ -53,11 +58,17 @@ static void source(struct recipe_maker *m, const struct dockerfile_instruction *
 }
 
 /* The content, its variables expanded where the heredoc's word was not quoted. Quotes are nothing special in it. */
-static const char *content(struct recipe_maker *m, const struct dockerfile_instruction *i, const struct dockerfile_heredoc *h)
+static const char *content(struct recipe_maker *m, const struct dockerfile_instruction *i,
+			   const struct dockerfile_heredoc *h)
 {
 	const char *text = dockerfile_content(m->arena, h);
 	struct recipe_vars v = m->env;
-	struct expand how = {.arena = m->arena, .escape = '\\', .no_quotes = true, .get = recipe_get, .arg = &v, .budget = &m->budget};
+	struct expand how = {.arena = m->arena,
+			     .escape = '\\',
+			     .no_quotes = true,
+			     .get = recipe_get,
+			     .arg = &v,
+			     .budget = &m->budget};
 	struct error err = {0};
 
 	if (!text || !h->expand)
@@ -68,7 +79,8 @@ static const char *content(struct recipe_maker *m, const struct dockerfile_instr
 	return NULL;
 }
 
-static void file(struct recipe_maker *m, const struct dockerfile_instruction *i, const struct dockerfile_heredoc *h, struct recipe_step *s)
+static void file(struct recipe_maker *m, const struct dockerfile_instruction *i, const struct dockerfile_heredoc *h,
+		 struct recipe_step *s)
 {
 	struct recipe_file *f = &s->files[s->n_files];
 
@@ -131,7 +143,9 @@ static void flags(struct recipe_maker *m, const struct dockerfile_instruction *i
 	s->parents = is_true(i, "parents");
 	s->unpack = i->kind == DOCKERFILE_ADD && (!dockerfile_flag(i, "unpack", NULL) || is_true(i, "unpack"));
 	if (dockerfile_flag(i, "checksum", NULL) || dockerfile_flag(i, "keep-git-dir", NULL))
-		recipe_problem(m, i, "--checksum and --keep-git-dir are for what is fetched from elsewhere, and nothing is", "");
+		recipe_problem(m, i,
+			       "--checksum and --keep-git-dir are for what is fetched from elsewhere, and nothing is",
+			       "");
 }
 
 void recipe_copy(struct recipe_maker *m, const struct dockerfile_instruction *i)

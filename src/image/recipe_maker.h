@@ -72,7 +72,8 @@ void recipe_problem_text(struct recipe_maker *m, const char *text);
 /* A word with the stage's variables. NULL: a problem was added. */
 const char *recipe_expand(struct recipe_maker *m, const struct dockerfile_instruction *i, const char *word);
 /* The same with other variables. */
-const char *recipe_expand_with(struct recipe_maker *m, const struct dockerfile_instruction *i, const struct recipe_vars *v, const char *word);
+const char *recipe_expand_with(struct recipe_maker *m, const struct dockerfile_instruction *i,
+			       const struct recipe_vars *v, const char *word);
 
 /* For struct expand; arg is a struct recipe_vars. */
 const char *recipe_get(void *arg, struct sv name);
@@ -81,13 +82,17 @@ const char *recipe_get(void *arg, struct sv name);
 const char *recipe_need_image(struct recipe_maker *m, const struct dockerfile_instruction *i, const char *name);
 
 /* What "--from=WORD" means in this stage. -1: a problem was added. */
-int recipe_from_word(struct recipe_maker *m, const struct dockerfile_instruction *i, const char *word, struct recipe_from *ret);
+int recipe_from_word(struct recipe_maker *m, const struct dockerfile_instruction *i, const char *word,
+		     struct recipe_from *ret);
 
-/* Absolute and clean, relative to the stage's work folder; a slash at the end stays where keep_slash. NULL: a problem was added. */
-const char *recipe_path(struct recipe_maker *m, const struct dockerfile_instruction *i, const char *path, bool keep_slash);
+/* Absolute and clean, relative to the stage's work folder; a slash at the end stays where keep_slash. NULL: a problem
+ * was added. */
+const char *recipe_path(struct recipe_maker *m, const struct dockerfile_instruction *i, const char *path,
+			bool keep_slash);
 
 /* A new step with all that every step has. NULL: no memory. */
-struct recipe_step *recipe_step_new(struct recipe_maker *m, const struct dockerfile_instruction *i, enum recipe_kind kind);
+struct recipe_step *recipe_step_new(struct recipe_maker *m, const struct dockerfile_instruction *i,
+				    enum recipe_kind kind);
 
 /* One instruction of the stage, behind its FROM. */
 void recipe_instruction(struct recipe_maker *m, const struct dockerfile_instruction *i);

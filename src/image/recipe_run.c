@@ -13,9 +13,11 @@ struct mount_words {
 };
 
 /* One "key=value" of a mount. False: a problem was added. */
-static bool mount_word(struct recipe_maker *m, const struct dockerfile_instruction *i, const char *word, struct mount_words *w)
+static bool mount_word(struct recipe_maker *m, const struct dockerfile_instruction *i, const char *word,
+		       struct mount_words *w)
 {
-	static const char *const passed[] = {"sharing", "mode", "uid", "gid", "size", "required", "readonly", "ro", "env", NULL};
+	static const char *const passed[] = {"sharing",  "mode",     "uid", "gid", "size",
+					     "required", "readonly", "ro",  "env", NULL};
 	const char *eq = strchr(word, '='), *value = eq ? eq + 1 : "true";
 	struct sv key = eq ? sv_n(word, (size_t)(eq - word)) : sv_of(word);
 	size_t k;
@@ -43,7 +45,8 @@ static bool mount_word(struct recipe_maker *m, const struct dockerfile_instructi
 	return true;
 }
 
-static bool mount_kind(struct recipe_maker *m, const struct dockerfile_instruction *i, const struct mount_words *w, enum recipe_mount_kind *ret)
+static bool mount_kind(struct recipe_maker *m, const struct dockerfile_instruction *i, const struct mount_words *w,
+		       enum recipe_mount_kind *ret)
 {
 	if (!w->type || strcasecmp(w->type, "bind") == 0) {
 		*ret = RECIPE_MOUNT_BIND;
@@ -62,7 +65,8 @@ static bool mount_kind(struct recipe_maker *m, const struct dockerfile_instructi
 	return false;
 }
 
-static bool mount_places(struct recipe_maker *m, const struct dockerfile_instruction *i, const struct mount_words *w, struct recipe_mount *to)
+static bool mount_places(struct recipe_maker *m, const struct dockerfile_instruction *i, const struct mount_words *w,
+			 struct recipe_mount *to)
 {
 	const char *target = w->target ? recipe_expand(m, i, w->target) : NULL;
 	const char *source = recipe_expand(m, i, w->source ? w->source : "/");
@@ -90,7 +94,8 @@ static bool mount_places(struct recipe_maker *m, const struct dockerfile_instruc
 	return to->target && to->source && !left;
 }
 
-static bool mount(struct recipe_maker *m, const struct dockerfile_instruction *i, const char *list, struct recipe_mount *to)
+static bool mount(struct recipe_maker *m, const struct dockerfile_instruction *i, const char *list,
+		  struct recipe_mount *to)
 {
 	struct mount_words w = {0};
 	const char *p, *word;
@@ -111,7 +116,8 @@ static bool mount(struct recipe_maker *m, const struct dockerfile_instruction *i
 
 bool recipe_run_flags(struct recipe_maker *m, const struct dockerfile_instruction *i, struct recipe_step *s)
 {
-	const char *network = dockerfile_flag(i, "network", NULL), *security = dockerfile_flag(i, "security", NULL), *list;
+	const char *network = dockerfile_flag(i, "network", NULL), *security = dockerfile_flag(i, "security", NULL),
+		   *list;
 	size_t at = 0;
 	bool ok = true;
 

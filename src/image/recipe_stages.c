@@ -104,7 +104,8 @@ static void from(struct recipe_maker *m, struct recipe_part *p, size_t at)
 	if (stage >= 0 && (p->base[0] < '0' || p->base[0] > '9'))
 		p->origin = (struct recipe_from){RECIPE_STAGE, (uint32_t)stage, ""};
 	else
-		p->origin = (struct recipe_from){strcmp(p->base, "scratch") == 0 ? RECIPE_SCRATCH : RECIPE_IMAGE, 0, ""};
+		p->origin =
+			(struct recipe_from){strcmp(p->base, "scratch") == 0 ? RECIPE_SCRATCH : RECIPE_IMAGE, 0, ""};
 }
 
 /* Cuts the file into parts. */
@@ -194,7 +195,8 @@ void recipe_stages(struct recipe_maker *m)
 	}
 	target = m->req->target ? recipe_find_stage(m, m->req->target, m->n_parts) : (int)m->n_parts - 1;
 	if (target < 0) {
-		recipe_problem_text(m, arena_printf(m->arena, "%s:1: there is no stage with the name of the target", m->req->name));
+		recipe_problem_text(
+			m, arena_printf(m->arena, "%s:1: there is no stage with the name of the target", m->req->name));
 		return;
 	}
 	need(m, (size_t)target, todo, &n);
@@ -223,7 +225,8 @@ const char *recipe_need_image(struct recipe_maker *m, const struct dockerfile_in
 	return m->images.n ? m->images.v[m->images.n - 1] : NULL;
 }
 
-int recipe_from_word(struct recipe_maker *m, const struct dockerfile_instruction *i, const char *word, struct recipe_from *ret)
+int recipe_from_word(struct recipe_maker *m, const struct dockerfile_instruction *i, const char *word,
+		     struct recipe_from *ret)
 {
 	int stage = recipe_find_stage(m, word, (size_t)(m->part - m->parts));
 

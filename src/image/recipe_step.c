@@ -60,7 +60,8 @@ static const char **with_shell(struct recipe_maker *m, bool shell, const char *c
 	return words_take(&w);
 }
 
-static bool is_variable(struct recipe_maker *m, const struct dockerfile_instruction *i, const char *name, const char *value)
+static bool is_variable(struct recipe_maker *m, const struct dockerfile_instruction *i, const char *name,
+			const char *value)
 {
 	if (*name && !strchr(name, '=') && !has_control(name) && !has_control(value))
 		return true;
@@ -126,7 +127,8 @@ static void arg(struct recipe_maker *m, const struct dockerfile_instruction *i)
 /* A heredoc that is a program: as a file that runs, which must not stay. */
 static const char **script(struct recipe_maker *m, const char *data)
 {
-	static const char runner[] = "f=/tmp/.heredoc && printf %s \"$1\" >$f && chmod 755 $f && { $f; r=$?; rm -f $f; exit $r; }";
+	static const char runner[] =
+		"f=/tmp/.heredoc && printf %s \"$1\" >$f && chmod 755 $f && { $f; r=$?; rm -f $f; exit $r; }";
 	const char *const argv[] = {"/bin/sh", "-c", runner, "sh", data, NULL};
 
 	return with_shell(m, false, argv);
@@ -164,7 +166,8 @@ static void run(struct recipe_maker *m, const struct dockerfile_instruction *i)
 
 	if (!s || !recipe_run_flags(m, i, s))
 		return;
-	s->argv = i->n_heredocs && !i->json ? command_with_heredocs(m, i) : with_shell(m, !i->json, (const char *const *)i->args);
+	s->argv = i->n_heredocs && !i->json ? command_with_heredocs(m, i)
+					    : with_shell(m, !i->json, (const char *const *)i->args);
 	if (!s->argv || !s->argv[0])
 		recipe_problem(m, i, "there is no command", "");
 }
@@ -227,7 +230,8 @@ static void label(struct recipe_maker *m, const struct dockerfile_instruction *i
 		if (has_control(name) || has_control(value))
 			recipe_problem(m, i, "a control character is in it: ", name);
 		else
-			further(m, arena_printf(m->arena, "LABEL %s=%s", recipe_quoted(m->arena, name), recipe_quoted(m->arena, value)));
+			further(m, arena_printf(m->arena, "LABEL %s=%s", recipe_quoted(m->arena, name),
+						recipe_quoted(m->arena, value)));
 	}
 }
 
@@ -260,7 +264,8 @@ static void stop_signal(struct recipe_maker *m, const struct dockerfile_instruct
 	const char *s = recipe_expand(m, i, i->args[0]), *c;
 
 	for (c = s; c && *c; c++)
-		if (!((*c >= 'A' && *c <= 'Z') || (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || *c == '+' || *c == '-'))
+		if (!((*c >= 'A' && *c <= 'Z') || (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || *c == '+' ||
+		      *c == '-'))
 			break;
 	if (s && (*c || !*s))
 		recipe_problem(m, i, "not a signal: ", s);

@@ -19,7 +19,8 @@ struct writing {
 
 static int refuse(struct writing *w, uint32_t line, const char *what)
 {
-	return error_set(w->err, ERROR_INPUT, "%.200s:%u: %s; Docker's builder cannot do that, the native one can", w->w->name, line, what);
+	return error_set(w->err, ERROR_INPUT, "%.200s:%u: %s; Docker's builder cannot do that, the native one can",
+			 w->w->name, line, what);
 }
 
 static struct sv name_of(const char *variable)
@@ -49,16 +50,19 @@ static bool has_control(const char *s)
 	return false;
 }
 
-/* Writes the variable where it is not what it was. A Dockerfile's own have no line breaks; those of the image below may have: what stands behind one would be an instruction. */
+/* Writes the variable where it is not what it was. A Dockerfile's own have no line breaks; those of the image below may
+ * have: what stands behind one would be an instruction. */
 static int variable(struct writing *w, uint32_t line, const char *kind, struct recipe_vars *v, const char *text)
 {
-	const char *name = arena_str(w->arena, name_of(text)), *value = strchr(text, '=') + 1, *was = name ? recipe_vars_get(v, sv_of(name)) : NULL;
+	const char *name = arena_str(w->arena, name_of(text)), *value = strchr(text, '=') + 1,
+		   *was = name ? recipe_vars_get(v, sv_of(name)) : NULL;
 	const char *quoted;
 
 	if (was && strcmp(was, value) == 0)
 		return 0;
 	if (has_control(text))
-		return refuse(w, line, "a variable of the base image has a line break or another control character in it");
+		return refuse(w, line,
+			      "a variable of the base image has a line break or another control character in it");
 	quoted = recipe_quoted(w->arena, value);
 	if (!name || !quoted)
 		return error_sys(w->err, ENOMEM, "a Dockerfile");
@@ -91,7 +95,8 @@ static void user(struct writing *w, const char *who)
 	w->user = who;
 }
 
-void recipe_write_copy(struct arena *a, struct buf *out, const char *word, const struct recipe_step *s, const char *from, const char *const *sources, const char *dest)
+void recipe_write_copy(struct arena *a, struct buf *out, const char *word, const struct recipe_step *s,
+		       const char *from, const char *const *sources, const char *dest)
 {
 	struct words v = {.arena = a};
 	const char *json;
@@ -130,7 +135,9 @@ static const char **escaped(struct arena *a, const char *const *v)
 
 static int copy(struct writing *w, const struct recipe_step *s)
 {
-	const char *from = s->from.origin == RECIPE_STAGE ? arena_printf(w->arena, "s%u", s->from.stage) : s->from.image, *one[2] = {s->dest, NULL};
+	const char *from = s->from.origin == RECIPE_STAGE ? arena_printf(w->arena, "s%u", s->from.stage)
+							  : s->from.image,
+		   *one[2] = {s->dest, NULL};
 	const char **sources, **dest;
 
 	if (s->from.origin == RECIPE_CONTEXT && w->w->copy)
@@ -165,8 +172,10 @@ static int run(struct writing *w, const struct recipe_step *s)
 static int end_of_stage(struct writing *w, const struct recipe_stage *st)
 {
 	static const char *const none[] = {NULL};
-	const char *entry = recipe_json(w->arena, st->config.entrypoint ? (const char *const *)st->config.entrypoint : none);
-	const char *command = recipe_json(w->arena, st->config.command ? (const char *const *)st->config.command : none);
+	const char *entry =
+		recipe_json(w->arena, st->config.entrypoint ? (const char *const *)st->config.entrypoint : none);
+	const char *command =
+		recipe_json(w->arena, st->config.command ? (const char *const *)st->config.command : none);
 	size_t k;
 
 	if (!entry || !command)
@@ -193,7 +202,8 @@ static int stage(struct writing *w, const struct recipe *r, size_t index)
 		buf_printf(w->out, "FROM s%u AS s%zu\n", st->from.stage, index);
 		w->user = r->stages[st->from.stage].config.user;
 	} else {
-		buf_printf(w->out, "FROM %s AS s%zu\n", st->from.origin == RECIPE_SCRATCH ? "scratch" : st->from.image, index);
+		buf_printf(w->out, "FROM %s AS s%zu\n", st->from.origin == RECIPE_SCRATCH ? "scratch" : st->from.image,
+			   index);
 	}
 	for (k = 0; code == 0 && k < st->n_steps; k++, w->at++) {
 		const struct recipe_step *s = &st->steps[k];
@@ -208,7 +218,8 @@ static int stage(struct writing *w, const struct recipe *r, size_t index)
 	return code < 0 ? -1 : end_of_stage(w, st);
 }
 
-int recipe_write(struct arena *a, const struct recipe *r, const struct recipe_writer *how, struct buf *out, struct error *err)
+int recipe_write(struct arena *a, const struct recipe *r, const struct recipe_writer *how, struct buf *out,
+		 struct error *err)
 {
 	struct writing w = {.arena = a, .w = how, .out = out, .err = err};
 	size_t k;

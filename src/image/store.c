@@ -23,7 +23,8 @@ static int root_path(char **ret, struct error *err)
 	int r = sys_xdg_path("XDG_DATA_HOME", ".local/share", "cordon/images", ret);
 
 	if (r == -ENOENT)
-		return error_set(err, ERROR_USAGE, "neither XDG_DATA_HOME nor HOME names a folder for Cordon's images; set one of them");
+		return error_set(err, ERROR_USAGE,
+				 "neither XDG_DATA_HOME nor HOME names a folder for Cordon's images; set one of them");
 	return r < 0 ? error_sys(err, r, "the image store") : 0;
 }
 
@@ -44,7 +45,8 @@ static int open_root(struct image_store *s, struct error *err)
 	if (s->dir < 0 || fstat(s->dir, &st) < 0)
 		return error_sys(err, errno, "image store %s", path);
 	if (st.st_uid != geteuid() || (st.st_mode & 077))
-		return error_set(err, ERROR_DENIED, "image store %s is not ours alone; it must be a folder of yours with mode 0700", path);
+		return error_set(err, ERROR_DENIED,
+				 "image store %s is not ours alone; it must be a folder of yours with mode 0700", path);
 	return 0;
 }
 
@@ -53,7 +55,11 @@ static int open_parts(struct image_store *s, struct error *err)
 	const struct {
 		const char *name;
 		int *fd;
-	} parts[] = {{"layers", &s->layers}, {"sizes", &s->sizes}, {"names", &s->names}, {"cache", &s->cache}, {"tmp", &s->tmp}};
+	} parts[] = {{"layers", &s->layers},
+		     {"sizes", &s->sizes},
+		     {"names", &s->names},
+		     {"cache", &s->cache},
+		     {"tmp", &s->tmp}};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(parts); i++) {
@@ -68,7 +74,8 @@ static int open_parts(struct image_store *s, struct error *err)
 
 static bool ids_equal(const struct image_ids *a, const struct image_ids *b)
 {
-	return a->count == b->count && a->zero_uid == b->zero_uid && a->zero_gid == b->zero_gid && (a->count == 1 || (a->first_uid == b->first_uid && a->first_gid == b->first_gid));
+	return a->count == b->count && a->zero_uid == b->zero_uid && a->zero_gid == b->zero_gid &&
+	       (a->count == 1 || (a->first_uid == b->first_uid && a->first_gid == b->first_gid));
 }
 
 static int any(void *arg, const char *name)
@@ -83,13 +90,15 @@ static int ids_say(struct image_store *s, const struct image_ids *now, struct er
 	char text[96];
 	int r;
 
-	(void)snprintf(text, sizeof(text), "%u %u %u %u %u", now->count, now->zero_uid, now->first_uid, now->zero_gid, now->first_gid);
+	(void)snprintf(text, sizeof(text), "%u %u %u %u %u", now->count, now->zero_uid, now->first_uid, now->zero_gid,
+		       now->first_gid);
 	r = store_link_put(s->dir, "ids", text);
 	s->ids = *now;
 	return r < 0 ? error_sys(err, r, "image store %s", s->path) : 0;
 }
 
-/* Layers belong to the ids of the day on which they were made. One id can always be used; others must be the same. A store without layers takes on today's. */
+/* Layers belong to the ids of the day on which they were made. One id can always be used; others must be the same. A
+ * store without layers takes on today's. */
 static int ids_settle(struct image_store *s, struct error *err)
 {
 	AUTO_FD lock = store_lock(s, LOCK_EX, err);
@@ -98,7 +107,9 @@ static int ids_settle(struct image_store *s, struct error *err)
 
 	if (lock < 0 || image_ids_of_user(&now, err) < 0)
 		return -1;
-	if (store_link_get(s->dir, "ids", text, sizeof(text)) < 0 || sscanf(text, "%u %u %u %u %u", &then.count, &then.zero_uid, &then.first_uid, &then.zero_gid, &then.first_gid) != 5)
+	if (store_link_get(s->dir, "ids", text, sizeof(text)) < 0 ||
+	    sscanf(text, "%u %u %u %u %u", &then.count, &then.zero_uid, &then.first_uid, &then.zero_gid,
+		   &then.first_gid) != 5)
 		return ids_say(s, &now, err);
 	if (!ids_equal(&then, &now) && store_each_name(s->layers, any, NULL) == 0)
 		return ids_say(s, &now, err);
@@ -106,8 +117,12 @@ static int ids_settle(struct image_store *s, struct error *err)
 	if (ids_equal(&then, &now) || (then.count == 1 && then.zero_uid == now.zero_uid))
 		return 0;
 	if (access("/proc/self/uid_map", F_OK) < 0)
-		return error_set(err, ERROR_MISSING, "/proc is not mounted here: which user ids you have cannot be told without it");
-	return error_set(err, ERROR_MISSING, "the images in %s belong to other user ids than you have now (/etc/subuid, /etc/subgid); give those back, or remove that folder and import the images again", s->path);
+		return error_set(err, ERROR_MISSING,
+				 "/proc is not mounted here: which user ids you have cannot be told without it");
+	return error_set(err, ERROR_MISSING,
+			 "the images in %s belong to other user ids than you have now (/etc/subuid, /etc/subgid); give "
+			 "those back, or remove that folder and import the images again",
+			 s->path);
 }
 
 int image_store_open(struct image_store **ret, struct error *err)

@@ -77,12 +77,19 @@ static char **names_of(const struct image_store *s, const char *digest, struct a
 }
 
 /* Names, paths and locks to what the record says. The store is locked. */
-static int complete(const struct image_store *s, const struct image_record *rec, struct arena *a, struct image *ret, struct error *err)
+static int complete(const struct image_store *s, const struct image_record *rec, struct arena *a, struct image *ret,
+		    struct error *err)
 {
 	char file[STORE_NAME];
 	size_t i;
 
-	*ret = (struct image){.names = names_of(s, rec->digest, a), .layer_digests = rec->layers, .config = rec->config, .ids = s->ids, .bytes = rec->bytes, .created = rec->created, .arena = a};
+	*ret = (struct image){.names = names_of(s, rec->digest, a),
+			      .layer_digests = rec->layers,
+			      .config = rec->config,
+			      .ids = s->ids,
+			      .bytes = rec->bytes,
+			      .created = rec->created,
+			      .arena = a};
 	memcpy(ret->digest, rec->digest, IMAGE_DIGEST);
 	ret->layers = arena_array(a, rec->n_layers + 1, sizeof(*ret->layers));
 	ret->locks = arena_array(a, rec->n_layers, sizeof(*ret->locks));
@@ -94,7 +101,9 @@ static int complete(const struct image_store *s, const struct image_record *rec,
 		ret->locks[i] = store_hold(s, rec->layers[i]);
 		ret->n_layers++;
 		if (ret->locks[i] < 0)
-			return error_set(err, ERROR_INPUT, "image %s lacks its layer %s; `cordon image rm %.19s`, then import it again", rec->digest, rec->layers[i], rec->digest);
+			return error_set(err, ERROR_INPUT,
+					 "image %s lacks its layer %s; `cordon image rm %.19s`, then import it again",
+					 rec->digest, rec->layers[i], rec->digest);
 	}
 	return arena_failed(a) ? error_sys(err, ENOMEM, "image %s", rec->digest) : 0;
 }
@@ -192,7 +201,8 @@ static int put_name(struct image_store *s, const char *name, const char *digest,
 }
 
 /* Layers are given lowest first, and kept topmost first. */
-static int make_record(struct image_store *s, const struct image_config *config, const char *const *layers, size_t n, char **room, struct image_record *ret, struct error *err)
+static int make_record(struct image_store *s, const struct image_config *config, const char *const *layers, size_t n,
+		       char **room, struct image_record *ret, struct error *err)
 {
 	AUTO_BUF json = {0};
 	size_t i;
@@ -226,14 +236,16 @@ static int layers_exist(struct image_store *s, const char *const *layers, size_t
 	return 0;
 }
 
-int image_add_as(struct image_store *s, const char *name, const char *digest, const struct image_config *config, const char *const *layers, size_t n, char ret_digest[IMAGE_DIGEST], struct error *err)
+int image_add_as(struct image_store *s, const char *name, const char *digest, const struct image_config *config,
+		 const char *const *layers, size_t n, char ret_digest[IMAGE_DIGEST], struct error *err)
 {
 	char *room[IMAGE_MAX_LAYERS];
 	struct image_record rec;
 	AUTO_FD lock = -1;
 
 	if (n == 0 || n > IMAGE_MAX_LAYERS)
-		return error_set(err, ERROR_INPUT, "an image has between 1 and %d layers, not %zu", IMAGE_MAX_LAYERS, n);
+		return error_set(err, ERROR_INPUT, "an image has between 1 and %d layers, not %zu", IMAGE_MAX_LAYERS,
+				 n);
 	if (make_record(s, config, layers, n, room, &rec, err) < 0)
 		return -1;
 	if (digest)
@@ -248,7 +260,8 @@ int image_add_as(struct image_store *s, const char *name, const char *digest, co
 	return 0;
 }
 
-int image_add(struct image_store *s, const char *name, const struct image_config *config, const char *const *layers, size_t n, char ret_digest[IMAGE_DIGEST], struct error *err)
+int image_add(struct image_store *s, const char *name, const struct image_config *config, const char *const *layers,
+	      size_t n, char ret_digest[IMAGE_DIGEST], struct error *err)
 {
 	return image_add_as(s, name, NULL, config, layers, n, ret_digest, err);
 }

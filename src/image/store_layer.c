@@ -41,7 +41,8 @@ void image_layer_done(struct image_layer *l)
 }
 
 /* lock becomes the layer's. */
-static int give_layer(const struct image_store *s, const char *digest, int lock, struct image_layer *ret, struct error *err)
+static int give_layer(const struct image_store *s, const char *digest, int lock, struct image_layer *ret,
+		      struct error *err)
 {
 	char file[STORE_NAME], text[24] = "";
 	struct image_layer l = {.lock = lock};
@@ -100,14 +101,16 @@ static int make_place(struct image_store *s, struct image_work *w, struct error 
 	return 0;
 }
 
-static int make_inner(const struct image_store *s, const struct image_work *w, const char *name, mode_t mode, struct error *err)
+static int make_inner(const struct image_store *s, const struct image_work *w, const char *name, mode_t mode,
+		      struct error *err)
 {
 	AUTO_FD fd = -1;
 
 	if (mkdirat(w->lock, name, 0700) < 0)
 		return error_sys(err, errno, "%s/%s", w->path, name);
 	fd = openat(w->lock, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || (s->ids.zero_uid != geteuid() && fchown(fd, s->ids.zero_uid, s->ids.zero_gid) < 0) || fchmod(fd, mode) < 0)
+	if (fd < 0 || (s->ids.zero_uid != geteuid() && fchown(fd, s->ids.zero_uid, s->ids.zero_gid) < 0) ||
+	    fchmod(fd, mode) < 0)
 		return error_sys(err, errno, "%s/%s", w->path, name);
 	return 0;
 }
@@ -149,7 +152,8 @@ void image_work_done(struct image_store *s, struct image_work *w)
 	*w = (struct image_work){.lock = -1};
 }
 
-int store_put_layer(struct image_store *s, struct image_work *w, const char *digest, uint64_t bytes, struct image_layer *ret, struct error *err)
+int store_put_layer(struct image_store *s, struct image_work *w, const char *digest, uint64_t bytes,
+		    struct image_layer *ret, struct error *err)
 {
 	AUTO_FD lock = store_lock(s, LOCK_EX, err);
 	AUTO_FD held = -1;
@@ -174,7 +178,8 @@ int store_put_layer(struct image_store *s, struct image_work *w, const char *dig
 	return give_layer(s, digest, fd_take(&held), ret, err);
 }
 
-int image_add_layer(struct image_store *s, struct image_work *w, int64_t until_ms, struct image_layer *ret, struct error *err)
+int image_add_layer(struct image_store *s, struct image_work *w, int64_t until_ms, struct image_layer *ret,
+		    struct error *err)
 {
 	struct walk_result walked;
 
@@ -214,7 +219,8 @@ int image_cache_put(struct image_store *s, const char *key, const char *digest, 
 	int r;
 
 	if (!is_key(key) || !image_is_digest(sv_of(digest)))
-		return error_set(err, ERROR_INPUT, "a key of the build cache is 64 hex digits, and what it leads to a layer's digest");
+		return error_set(err, ERROR_INPUT,
+				 "a key of the build cache is 64 hex digits, and what it leads to a layer's digest");
 	lock = store_lock(s, LOCK_EX, err);
 	if (lock < 0)
 		return -1;
@@ -251,7 +257,8 @@ static int one_is_there(void *arg, const char *name)
 	return 1;
 }
 
-/* Whoever makes a place holds the store until it is locked: what can be locked meanwhile belongs to nobody. It is removed when nobody waits for us. */
+/* Whoever makes a place holds the store until it is locked: what can be locked meanwhile belongs to nobody. It is
+ * removed when nobody waits for us. */
 void store_sweep(struct image_store *s)
 {
 	struct dead d = {.s = s};

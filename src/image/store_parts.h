@@ -40,14 +40,19 @@ int store_link_put(int dir, const char *name, const char *text);
 int store_each_name(int dir, int (*fn)(void *arg, const char *name), void *arg);
 
 /* 0, or -1: ERROR_MISSING, or it is damaged. */
-int store_record_read(const struct image_store *s, const char *digest, struct arena *a, struct image_record *ret, struct error *err);
+int store_record_read(const struct image_store *s, const char *digest, struct arena *a, struct image_record *ret,
+		      struct error *err);
 int store_record_write(const struct image_store *s, const struct image_record *rec, struct error *err);
 
-/* For each image but those that are damaged, until fn returns other than 0, which comes back. -1 also where one cannot be read just now. */
-int store_each_record(const struct image_store *s, int (*fn)(void *arg, const struct image_record *rec), void *arg, struct error *err);
+/* For each image but those that are damaged, until fn returns other than 0, which comes back. -1 also where one cannot
+ * be read just now. */
+int store_each_record(const struct image_store *s, int (*fn)(void *arg, const struct image_record *rec), void *arg,
+		      struct error *err);
 
-/* The digest that a name, a digest or the beginning of one stands for. 0 or -1, ERROR_MISSING where it does for none. */
-int store_resolve(const struct image_store *s, const char *name, char ret_digest[IMAGE_DIGEST], char ret_canonical[IMAGE_NAME_MAX + 1], struct error *err);
+/* The digest that a name, a digest or the beginning of one stands for. 0 or -1, ERROR_MISSING where it does for none.
+ */
+int store_resolve(const struct image_store *s, const char *name, char ret_digest[IMAGE_DIGEST],
+		  char ret_canonical[IMAGE_NAME_MAX + 1], struct error *err);
 
 /* A canonical name as it stands in names/, and back. */
 void store_file_of(const char *canonical, char ret[IMAGE_NAME_MAX + 1]);
@@ -57,10 +62,12 @@ void store_canonical_of(const char *file, char ret[IMAGE_NAME_MAX + 1]);
 int store_hold(const struct image_store *s, const char *digest);
 
 /* w's upper folder becomes the layer of that digest, unless there is one; *ret is held. */
-int store_put_layer(struct image_store *s, struct image_work *w, const char *digest, uint64_t bytes, struct image_layer *ret, struct error *err);
+int store_put_layer(struct image_store *s, struct image_work *w, const char *digest, uint64_t bytes,
+		    struct image_layer *ret, struct error *err);
 
 /* image_add() with the digest that the image's maker gave it; NULL: ours. */
-int image_add_as(struct image_store *s, const char *name, const char *digest, const struct image_config *config, const char *const *layers, size_t n, char ret_digest[IMAGE_DIGEST], struct error *err);
+int image_add_as(struct image_store *s, const char *name, const char *digest, const struct image_config *config,
+		 const char *const *layers, size_t n, char ret_digest[IMAGE_DIGEST], struct error *err);
 
 /* Removes what dead makers left in tmp/, and what was moved there to be removed. Takes the lock itself. */
 void store_sweep(struct image_store *s);

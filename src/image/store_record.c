@@ -70,7 +70,8 @@ static bool is_passing(int code)
 	return code == -ENOMEM || code == -EMFILE || code == -ENFILE || code == -EIO || code == -EACCES;
 }
 
-int store_record_read(const struct image_store *s, const char *digest, struct arena *a, struct image_record *ret, struct error *err)
+int store_record_read(const struct image_store *s, const char *digest, struct arena *a, struct image_record *ret,
+		      struct error *err)
 {
 	int r = load(s, digest, a, ret);
 
@@ -78,7 +79,9 @@ int store_record_read(const struct image_store *s, const char *digest, struct ar
 		return error_set(err, ERROR_MISSING, "there is no image %s", digest);
 	if (is_passing(r))
 		return error_sys(err, r, "image %s", digest);
-	return r < 0 ? error_set(err, ERROR_INPUT, "image %s is damaged; `cordon image rm %s`, then import it again", digest, digest) : 0;
+	return r < 0 ? error_set(err, ERROR_INPUT, "image %s is damaged; `cordon image rm %s`, then import it again",
+				 digest, digest)
+		     : 0;
 }
 
 int store_record_write(const struct image_store *s, const struct image_record *rec, struct error *err)
@@ -108,7 +111,8 @@ struct each {
 	void *arg;
 };
 
-/* One that is damaged is passed over; but what cannot be read just now is not taken for that, since its layers would go. */
+/* One that is damaged is passed over; but what cannot be read just now is not taken for that, since its layers would
+ * go. */
 static int one_record(void *arg, const char *name)
 {
 	struct each *e = arg;
@@ -125,7 +129,8 @@ static int one_record(void *arg, const char *name)
 	return r;
 }
 
-int store_each_record(const struct image_store *s, int (*fn)(void *arg, const struct image_record *rec), void *arg, struct error *err)
+int store_each_record(const struct image_store *s, int (*fn)(void *arg, const struct image_record *rec), void *arg,
+		      struct error *err)
 {
 	struct each e = {s, fn, arg};
 	AUTO_FD dir = openat(s->dir, "images", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -183,7 +188,8 @@ static int by_digest(const struct image_store *s, const char *name, char ret[IMA
 	if (store_each_record(s, compare_prefix, &search, err) < 0)
 		return -1;
 	if (search.n > 1)
-		return error_set(err, ERROR_INPUT, "%s is the beginning of %u images' digests; write more of it", name, search.n);
+		return error_set(err, ERROR_INPUT, "%s is the beginning of %u images' digests; write more of it", name,
+				 search.n);
 	if (search.n == 1)
 		memcpy(ret, search.found, IMAGE_DIGEST);
 	return search.n == 1 ? 0 : 1;
@@ -207,7 +213,8 @@ void store_canonical_of(const char *file, char ret[IMAGE_NAME_MAX + 1])
 		*p = '/';
 }
 
-int store_resolve(const struct image_store *s, const char *name, char ret_digest[IMAGE_DIGEST], char ret_canonical[IMAGE_NAME_MAX + 1], struct error *err)
+int store_resolve(const struct image_store *s, const char *name, char ret_digest[IMAGE_DIGEST],
+		  char ret_canonical[IMAGE_NAME_MAX + 1], struct error *err)
 {
 	char canonical[IMAGE_NAME_MAX + 1], shorter[IMAGE_NAME_MAX + 1], file[IMAGE_NAME_MAX + 1], target[STORE_NAME];
 	int r = by_digest(s, name, ret_digest, err);
@@ -216,13 +223,17 @@ int store_resolve(const struct image_store *s, const char *name, char ret_digest
 	if (r <= 0)
 		return r;
 	if (strncmp(name, "sha256:", 7) == 0)
-		return error_set(err, ERROR_MISSING, "there is no image %.80s here; `cordon image ls` lists those that are", name);
+		return error_set(err, ERROR_MISSING,
+				 "there is no image %.80s here; `cordon image ls` lists those that are", name);
 	if (image_name_canonical(sv_of(name), canonical, err) < 0)
 		return -1;
 	store_file_of(canonical, file);
 	if (store_link_get(s->names, file, target, sizeof(target)) < 0 || !store_digest_of(target, ret_digest)) {
 		image_name_short(canonical, shorter);
-		return error_set(err, ERROR_MISSING, "image %s is not here; `docker save %s | cordon image import %s -` brings it from Docker, `cordon image ls` lists what is here", shorter, shorter, shorter);
+		return error_set(err, ERROR_MISSING,
+				 "image %s is not here; `docker save %s | cordon image import %s -` brings it from "
+				 "Docker, `cordon image ls` lists what is here",
+				 shorter, shorter, shorter);
 	}
 	memcpy(ret_canonical, canonical, sizeof(canonical));
 	return 0;

@@ -1,7 +1,8 @@
 /*
  * Removing images, and the layers that nothing needs any more.
  *
- * A layer stays while an image consists of it, while somebody holds it, or while a builder may come back to it: what it made within the last days, and not for an image that was just removed. Pruning keeps nothing for that last reason.
+ * A layer stays while an image consists of it, while somebody holds it, or while a builder may come back to it: what it
+ * made within the last days, and not for an image that was just removed. Pruning keeps nothing for that last reason.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -105,13 +106,15 @@ static int keep_cached(void *arg, const char *key)
 	char file[STORE_NAME];
 	struct stat st;
 
-	if (fstatat(r->s->cache, key, &st, AT_SYMLINK_NOFOLLOW) < 0 || store_link_get(r->s->cache, key, file, sizeof(file)) < 0)
+	if (fstatat(r->s->cache, key, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    store_link_get(r->s->cache, key, file, sizeof(file)) < 0)
 		return 0;
 	if (is_kept(r, file))
 		return 0;
 	if (r->only)
 		return keep(r, file);
-	if (r->prune ? is_in_use(r->s, file) : st.st_mtime >= time(NULL) - (time_t)CACHE_DAYS * 86400 && !was_of_image(r, file))
+	if (r->prune ? is_in_use(r->s, file)
+		     : st.st_mtime >= time(NULL) - (time_t)CACHE_DAYS * 86400 && !was_of_image(r, file))
 		return keep(r, file);
 	if (!r->prune || !r->prune->look)
 		(void)unlinkat(r->s->cache, key, 0);
@@ -202,7 +205,11 @@ static int remove_locked(struct image_store *s, const char *name, struct arena *
 
 	if (store_resolve(s, name, digest, canonical, err) < 0) {
 		/* whoever wants it gone is not to be told how to get it */
-		return err->kind == ERROR_MISSING ? error_set(err, ERROR_MISSING, "there is no image %s here; `cordon image ls` lists those that are", text_show(&shown, sv_of(name))) : -1;
+		return err->kind == ERROR_MISSING
+			       ? error_set(err, ERROR_MISSING,
+					   "there is no image %s here; `cordon image ls` lists those that are",
+					   text_show(&shown, sv_of(name)))
+			       : -1;
 	}
 	store_name_of(digest, file);
 	if (canonical[0]) {

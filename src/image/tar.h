@@ -1,10 +1,12 @@
 /*
  * tar: reading and writing archives, entry by entry: ustar, GNU (long names, large numbers, sparse files) and pax.
  *
- * The reader believes nothing: checksums are checked, numbers must fit, every length has a bound below, and what cannot be understood ends the archive with a reason. It says what stands there; what of it may be made is the caller's to judge
- * (unpack_path.h, unpack_tree.h). It allocates what an entry needs and forgets it with the next.
+ * The reader believes nothing: checksums are checked, numbers must fit, every length has a bound below, and what cannot
+ * be understood ends the archive with a reason. It says what stands there; what of it may be made is the caller's to
+ * judge (unpack_path.h, unpack_tree.h). It allocates what an entry needs and forgets it with the next.
  *
- * The writer writes one form for one entry, so that equal trees give equal bytes: ustar, and a pax header in front where something does not fit there.
+ * The writer writes one form for one entry, so that equal trees give equal bytes: ustar, and a pax header in front
+ * where something does not fit there.
  */
 #ifndef CORDON_IMAGE_TAR_H
 #define CORDON_IMAGE_TAR_H
@@ -57,7 +59,8 @@ typedef ssize_t tar_source(void *arg, void *to, size_t n);
 struct tar *tar_new(tar_source *read, void *arg); /* NULL: no memory */
 void tar_free(struct tar *t);
 
-/* 1: the next entry, borrowed until the next call; 0: the end; -1: see tar_wrong(). What is left of the entry before is passed over. */
+/* 1: the next entry, borrowed until the next call; 0: the end; -1: see tar_wrong(). What is left of the entry before is
+ * passed over. */
 int tar_next(struct tar *t, const struct tar_entry **ret);
 /* 1: bytes of the entry's file, and where in it they belong; 0: there are no more; -1. */
 int tar_data(struct tar *t, struct sv *ret, uint64_t *ret_at);

@@ -66,7 +66,9 @@ static unsigned signed_checksum(const unsigned char *block)
 	unsigned sum = 0, i;
 
 	for (i = 0; i < TAR_BLOCK; i++)
-		sum += i >= TAR_CHECKSUM.at && i < (unsigned)(TAR_CHECKSUM.at + TAR_CHECKSUM.n) ? ' ' : (unsigned)(signed char)block[i];
+		sum += i >= TAR_CHECKSUM.at && i < (unsigned)(TAR_CHECKSUM.at + TAR_CHECKSUM.n)
+			       ? ' '
+			       : (unsigned)(signed char)block[i];
 	return sum;
 }
 
@@ -74,5 +76,6 @@ bool tar_checksum_ok(const unsigned char *block)
 {
 	uint64_t want;
 
-	return tar_number(block, TAR_CHECKSUM, &want) && (want == tar_checksum(block) || want == signed_checksum(block));
+	return tar_number(block, TAR_CHECKSUM, &want) &&
+	       (want == tar_checksum(block) || want == signed_checksum(block));
 }

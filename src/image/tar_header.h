@@ -22,7 +22,16 @@ struct tar_field {
 #define TAR_MINOR     ((struct tar_field){337, 8})
 #define TAR_PREFIX    ((struct tar_field){345, 155})
 
-enum { TAR_TYPE_AT = 156, TAR_MAGIC_AT = 257, TAR_GNU_PARTS_AT = 386, TAR_GNU_MORE_AT = 482, TAR_GNU_SIZE_AT = 483, TAR_GNU_PARTS = 4, TAR_GNU_MORE_PARTS = 21, TAR_GNU_MORE_MORE_AT = 504 };
+enum {
+	TAR_TYPE_AT = 156,
+	TAR_MAGIC_AT = 257,
+	TAR_GNU_PARTS_AT = 386,
+	TAR_GNU_MORE_AT = 482,
+	TAR_GNU_SIZE_AT = 483,
+	TAR_GNU_PARTS = 4,
+	TAR_GNU_MORE_PARTS = 21,
+	TAR_GNU_MORE_MORE_AT = 504
+};
 
 /* Octal with blanks around it, or GNU's base 256. False where it is neither, is negative, or does not fit. */
 bool tar_number(const unsigned char *block, struct tar_field f, uint64_t *ret);

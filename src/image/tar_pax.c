@@ -38,7 +38,8 @@ bool tar_decimal(struct sv s, uint64_t *ret)
 	size_t i;
 
 	for (i = 0; i < s.n; i++) {
-		if (s.p[i] < '0' || s.p[i] > '9' || __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (uint64_t)(s.p[i] - '0'), &v))
+		if (s.p[i] < '0' || s.p[i] > '9' || __builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(s.p[i] - '0'), &v))
 			return false;
 	}
 	*ret = v;
@@ -270,7 +271,8 @@ static bool next_record(struct sv *rest, struct sv *key, struct sv *value)
 	uint64_t n;
 	struct sv body;
 
-	if (!blank || !tar_decimal(sv_n(rest->p, digits), &n) || n > rest->n || n < digits + 3 || rest->p[n - 1] != '\n')
+	if (!blank || !tar_decimal(sv_n(rest->p, digits), &n) || n > rest->n || n < digits + 3 ||
+	    rest->p[n - 1] != '\n')
 		return false;
 	body = sv_n(blank + 1, n - digits - 2);
 	equals = memchr(body.p, '=', body.n);

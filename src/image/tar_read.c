@@ -170,7 +170,8 @@ static int read_extra(struct tar *t, const unsigned char *header, struct buf *to
 	return skip(t, tar_pad(n));
 }
 
-/* GNU's long names end with a NUL; what stands behind it is nobody's. Not read where a pax header's text is, which its attributes borrow. */
+/* GNU's long names end with a NUL; what stands behind it is nobody's. Not read where a pax header's text is, which its
+ * attributes borrow. */
 static int read_long(struct tar *t, const unsigned char *header, struct buf *to, bool *has)
 {
 	AUTO_BUF text = {0};
@@ -198,7 +199,8 @@ static int read_gnu_parts(struct tar *t, const unsigned char *b)
 	x->has_real = x->sparse = true;
 	for (;;) {
 		for (i = 0; i < n && b[at + 24 * i]; i++) {
-			if (!tar_number(b, (struct tar_field){(unsigned short)(at + 24 * i), 12}, &from) || !tar_number(b, (struct tar_field){(unsigned short)(at + 24 * i + 12), 12}, &size))
+			if (!tar_number(b, (struct tar_field){(unsigned short)(at + 24 * i), 12}, &from) ||
+			    !tar_number(b, (struct tar_field){(unsigned short)(at + 24 * i + 12), 12}, &size))
 				return fail(t, "has a map of holes that is none");
 			wrong = tar_add_part(x, from, size);
 			if (wrong)
@@ -289,7 +291,8 @@ static int start_data(struct tar *t)
 static const struct {
 	char c;
 	enum tar_type type;
-} types[] = {{'0', TAR_FILE}, {'\0', TAR_FILE}, {'7', TAR_FILE}, {'S', TAR_FILE}, {'1', TAR_HARD_LINK}, {'2', TAR_LINK}, {'3', TAR_CHAR}, {'4', TAR_BLOCK_DEVICE}, {'5', TAR_FOLDER}, {'6', TAR_FIFO}};
+} types[] = {{'0', TAR_FILE}, {'\0', TAR_FILE}, {'7', TAR_FILE},         {'S', TAR_FILE},   {'1', TAR_HARD_LINK},
+	     {'2', TAR_LINK}, {'3', TAR_CHAR},  {'4', TAR_BLOCK_DEVICE}, {'5', TAR_FOLDER}, {'6', TAR_FIFO}};
 
 static int read_type(struct tar *t, char c)
 {
@@ -338,7 +341,8 @@ static int read_numbers(struct tar *t, const unsigned char *b)
 	bool ok = tar_number(b, TAR_MODE, &mode) && tar_number(b, TAR_SIZE, &t->stored);
 
 	/* what a pax header says, it says because it does not fit here: what stands here instead need be no number */
-	ok = ok && (tar_number(b, TAR_UID, &e->uid) || x->has_uid) && (tar_number(b, TAR_GID, &e->gid) || x->has_gid) && (tar_time(b, TAR_MTIME, &e->mtime) || x->has_mtime);
+	ok = ok && (tar_number(b, TAR_UID, &e->uid) || x->has_uid) && (tar_number(b, TAR_GID, &e->gid) || x->has_gid) &&
+	     (tar_time(b, TAR_MTIME, &e->mtime) || x->has_mtime);
 	if (e->type == TAR_CHAR || e->type == TAR_BLOCK_DEVICE)
 		ok = ok && tar_number(b, TAR_MAJOR, &major) && tar_number(b, TAR_MINOR, &minor);
 	if (!ok)

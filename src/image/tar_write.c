@@ -4,7 +4,8 @@
 #include "image/tar.h"
 #include "image/tar_header.h"
 
-static const char type_of[] = {[TAR_FILE] = '0', [TAR_HARD_LINK] = '1', [TAR_LINK] = '2', [TAR_CHAR] = '3', [TAR_BLOCK_DEVICE] = '4', [TAR_FOLDER] = '5', [TAR_FIFO] = '6'};
+static const char type_of[] = {[TAR_FILE] = '0',         [TAR_HARD_LINK] = '1', [TAR_LINK] = '2', [TAR_CHAR] = '3',
+			       [TAR_BLOCK_DEVICE] = '4', [TAR_FOLDER] = '5',    [TAR_FIFO] = '6'};
 
 size_t tar_pad(uint64_t size)
 {

@@ -92,7 +92,8 @@ static int start_decompressor(struct pump *p, enum compression how, struct error
 	int fds[3];
 
 	(void)snprintf(number, sizeof(number), "%d", (int)how);
-	if (make_pipe(&in, &p->dec.in) < 0 || make_pipe(&p->dec.out, &out) < 0 || make_pipe(&p->dec.report, &report) < 0)
+	if (make_pipe(&in, &p->dec.in) < 0 || make_pipe(&p->dec.out, &out) < 0 ||
+	    make_pipe(&p->dec.report, &report) < 0)
 		return error_sys(err, errno, "pipe");
 	fds[0] = in;
 	fds[1] = out;
@@ -197,7 +198,8 @@ static void check_sizes(struct pump *p)
 	if (p->second.bytes > b->bytes + UNPACK_MAX_BYTES / 8)
 		p->wrong = "unpacks to more than an image may have";
 	if (out > UNPACK_RATIO_FROM && out / UNPACK_RATIO > b->in + input(p))
-		p->wrong = "unpacks to far more than what it came in: a bomb; decompress it yourself, and write out its holes, if you know better";
+		p->wrong = "unpacks to far more than what it came in: a bomb; decompress it yourself, and write out "
+			   "its holes, if you know better";
 }
 
 /* -1: there is no room for what has come, or no time for the rest. */
@@ -214,7 +216,8 @@ static int check_limit(const struct pump *p, struct error *err)
 static int turn(struct pump *p)
 {
 	struct leg *in = p->compressed ? &p->first : &p->second;
-	bool wants_in = !in->ended && in->to < CHUNK, wants_dec = p->compressed && !p->second.ended && p->second.to < CHUNK;
+	bool wants_in = !in->ended && in->to < CHUNK,
+	     wants_dec = p->compressed && !p->second.ended && p->second.to < CHUNK;
 	struct pollfd fds[4] = {
 		{.fd = wants_in ? p->job->in : -1, .events = POLLIN},
 		{.fd = p->compressed && (p->first.from < p->first.to) ? p->dec.in : -1, .events = POLLOUT},
@@ -278,12 +281,15 @@ static int end_helper(struct helper *h, const char *what, struct unpack_report *
 		;
 	h->pid = 0;
 	if (WIFSIGNALED(status))
-		return error_set(err, ERROR_INPUT, "%s could not be unpacked safely: cordon-unpack ended by signal %d", what, WTERMSIG(status));
+		return error_set(err, ERROR_INPUT, "%s could not be unpacked safely: cordon-unpack ended by signal %d",
+				 what, WTERMSIG(status));
 	if (r < 0 || unpack_report_get(buf_view(&b), ret) < 0 || (ret->ok && WEXITSTATUS(status) != 0))
 		return error_set(err, ERROR_SYSTEM, "%s: cordon-unpack failed with %d", what, WEXITSTATUS(status));
 	if (ret->ok)
 		return 0;
-	(void)error_set(err, ERROR_INPUT, "%s%s%s%s %s%s%s", what, ret->name[0] ? ": \"" : "", ret->name[0] ? text_show(&name, sv_of(ret->name)) : ":", ret->name[0] ? "\"" : "", text_show(&wrong, sv_of(ret->wrong)), ret->code ? ": " : "",
+	(void)error_set(err, ERROR_INPUT, "%s%s%s%s %s%s%s", what, ret->name[0] ? ": \"" : "",
+			ret->name[0] ? text_show(&name, sv_of(ret->name)) : ":", ret->name[0] ? "\"" : "",
+			text_show(&wrong, sv_of(ret->wrong)), ret->code ? ": " : "",
 			ret->code ? strerror(ret->code) : "");
 	err->code = ret->code;
 	if (ret->code)
@@ -312,7 +318,8 @@ static int check_digest(struct leg *l, const char *want, const char *what, char 
 	sha256_done(&l->digest, digest);
 	sha256_hex(digest, ret + 7);
 	if (want && strcmp(want, ret) != 0)
-		return error_set(err, ERROR_INPUT, "%s is damaged or was changed: its digest is %s, and should be %s", what, ret, want);
+		return error_set(err, ERROR_INPUT, "%s is damaged or was changed: its digest is %s, and should be %s",
+				 what, ret, want);
 	return 0;
 }
 
@@ -326,7 +333,8 @@ static void count(const struct pump *p, const struct unpack_counts *made)
 	b->entries -= made->entries < b->entries ? made->entries : b->entries;
 }
 
-/* The decompressor's trouble is the cause of the unpacker's, since what it passed on is cut short, unless the unpacker was first. */
+/* The decompressor's trouble is the cause of the unpacker's, since what it passed on is cut short, unless the unpacker
+ * was first. */
 static int end_pump(struct pump *p, struct unpack_result *ret, struct error *err)
 {
 	struct unpack_report report = {0};
@@ -402,7 +410,8 @@ static uint64_t bytes_in(int fd)
 	uint64_t sum = 0;
 	struct stat st;
 
-	if (here < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_blocks * 512 >= (uint64_t)st.st_size)
+	if (here < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    (uint64_t)st.st_blocks * 512 >= (uint64_t)st.st_size)
 		return UINT64_MAX;
 	while ((data = lseek(fd, hole, SEEK_DATA)) >= 0 && (hole = lseek(fd, data, SEEK_HOLE)) > data)
 		sum += (uint64_t)(hole - data);
@@ -411,9 +420,11 @@ static uint64_t bytes_in(int fd)
 	return lseek(fd, here, SEEK_SET) == here ? sum : UINT64_MAX;
 }
 
-int image_unpack(const struct image_ids *ids, int folder, const struct unpack_job *job, struct unpack_result *ret, struct error *err)
+int image_unpack(const struct image_ids *ids, int folder, const struct unpack_job *job, struct unpack_result *ret,
+		 struct error *err)
 {
-	struct pump p = {.job = job, .dec = {.in = -1, .out = -1, .report = -1}, .tar = {.in = -1, .out = -1, .report = -1}};
+	struct pump p = {
+		.job = job, .dec = {.in = -1, .out = -1, .report = -1}, .tar = {.in = -1, .out = -1, .report = -1}};
 	AUTO_FREE char *room = malloc(2 * CHUNK);
 	AUTO_FD program = sys_find_program("unpack");
 	void (*before)(int);
@@ -422,7 +433,9 @@ int image_unpack(const struct image_ids *ids, int folder, const struct unpack_jo
 	if (!room)
 		return error_sys(err, ENOMEM, "%s", job->what);
 	if (program < 0)
-		return error_set(err, ERROR_MISSING, "cordon-unpack is not beside this program nor in ../libexec/cordon: images need it; install all of Cordon's programs together");
+		return error_set(err, ERROR_MISSING,
+				 "cordon-unpack is not beside this program nor in ../libexec/cordon: images need it; "
+				 "install all of Cordon's programs together");
 	p.program = program;
 	p.in_most = bytes_in(job->in);
 	p.first.p = room;

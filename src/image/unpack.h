@@ -1,9 +1,11 @@
 /*
  * unpack: an archive into a folder, by two processes that can do nothing else (unpack_main.c).
  *
- *	source -> us: digest of the blob -> decompressor -> us: digest of the tar, sizes -> unpacker, in a user namespace -> folder
+ *	source -> us: digest of the blob -> decompressor -> us: digest of the tar, sizes -> unpacker, in a user
+ * namespace -> folder
  *
- * Whatever is compressed passes a decompressor of its own, so that the digest of what comes out is taken here, of the very bytes that the unpacker gets: neither of them can claim another one.
+ * Whatever is compressed passes a decompressor of its own, so that the digest of what comes out is taken here, of the
+ * very bytes that the unpacker gets: neither of them can claim another one.
  */
 #ifndef CORDON_IMAGE_UNPACK_H
 #define CORDON_IMAGE_UNPACK_H
@@ -15,13 +17,15 @@
 #include "image/unpack_tree.h"
 #include "model/image.h"
 
-/* What may come of one input, archives within archives together. Beyond UNPACK_RATIO_FROM bytes, what comes out may be at most UNPACK_RATIO times what went in. */
+/* What may come of one input, archives within archives together. Beyond UNPACK_RATIO_FROM bytes, what comes out may be
+ * at most UNPACK_RATIO times what went in. */
 #define UNPACK_MAX_BYTES  ((uint64_t)64 << 30)
 #define UNPACK_RATIO_FROM ((uint64_t)1 << 30)
 enum { UNPACK_MAX_ENTRIES = 4000000, UNPACK_RATIO = 250 };
 
 /*
- * How much of that is used. What counts as the input is what is outermost: a layer that was unpacked of an archive has the size that the archive gave it, and costs nobody but us. Holes of a file are no input.
+ * How much of that is used. What counts as the input is what is outermost: a layer that was unpacked of an archive has
+ * the size that the archive gave it, and costs nobody but us. Holes of a file are no input.
  */
 struct unpack_budget {
 	uint64_t in, out;	 /* bytes that were read, and that came of them */
@@ -48,6 +52,7 @@ struct unpack_result {
 };
 
 /* folder: an empty one of inside 0. After a failure it holds what was made so far. */
-int image_unpack(const struct image_ids *ids, int folder, const struct unpack_job *job, struct unpack_result *ret, struct error *err);
+int image_unpack(const struct image_ids *ids, int folder, const struct unpack_job *job, struct unpack_result *ret,
+		 struct error *err);
 
 #endif

@@ -2,10 +2,13 @@
  * cordon-unpack: the one program that reads archives.
  *
  *	cordon-unpack decompress HOW	from descriptor 3 to 4; says on 5 how it went
- *	cordon-unpack tar IDS BYTES ENTRIES	the archive on 3 below the folder 4, as id 0 of a user namespace with IDS ids; says on 5 how it went
+ *	cordon-unpack tar IDS BYTES ENTRIES	the archive on 3 below the folder 4, as id 0 of a user namespace with
+ * IDS ids; says on 5 how it went
  *
- * It has these three descriptors and /dev/null, and confines itself before it reads the first byte: no other file, no network, no new process. What a decompressor or the reader of archives could be made to do by a hostile
- * archive is to make other files in a folder that is the archive's anyhow. Digests are not its business: whoever started it takes them of the bytes that pass.
+ * It has these three descriptors and /dev/null, and confines itself before it reads the first byte: no other file, no
+ * network, no new process. What a decompressor or the reader of archives could be made to do by a hostile archive is to
+ * make other files in a folder that is the archive's anyhow. Digests are not its business: whoever started it takes
+ *them of the bytes that pass.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -93,8 +96,14 @@ static int unpack(struct tar *t, struct unpack_tree *u)
 static int run_tar(char **args)
 {
 	const uint32_t ids = (uint32_t)strtoul(args[0], NULL, 10);
-	const struct unpack_limits limits = {.bytes = strtoull(args[1], NULL, 10), .entries = strtoull(args[2], NULL, 10)};
-	const struct role_needs needs = {.may = ROLE_TREE, .first_closed = FIRST_CLOSED, .descriptors = DESCRIPTORS, .memory = MEMORY, .folder = FOLDER, .file_size = limits.bytes};
+	const struct unpack_limits limits = {.bytes = strtoull(args[1], NULL, 10),
+					     .entries = strtoull(args[2], NULL, 10)};
+	const struct role_needs needs = {.may = ROLE_TREE,
+					 .first_closed = FIRST_CLOSED,
+					 .descriptors = DESCRIPTORS,
+					 .memory = MEMORY,
+					 .folder = FOLDER,
+					 .file_size = limits.bytes};
 	struct unpack_tree *u = NULL;
 	struct tar *t = NULL;
 	int r;
@@ -113,7 +122,8 @@ static int run_tar(char **args)
 
 int main(int argc, char **argv)
 {
-	bool decompresses = argc == 3 && strcmp(argv[1], "decompress") == 0, unpacks = argc == 5 && strcmp(argv[1], "tar") == 0;
+	bool decompresses = argc == 3 && strcmp(argv[1], "decompress") == 0,
+	     unpacks = argc == 5 && strcmp(argv[1], "tar") == 0;
 
 	if (!decompresses && !unpacks) {
 		(void)fprintf(stderr, "cordon-unpack: for Cordon's own use\n");

@@ -1,7 +1,8 @@
 /*
  * unpack_path: names in archives, as paths below a folder.
  *
- * What is meant is what is written: a name is taken as it is or refused, and never repaired, but for "./" in front and "/" behind, which every tar of a folder has. Bytes may be any but NUL and the slash.
+ * What is meant is what is written: a name is taken as it is or refused, and never repaired, but for "./" in front and
+ * "/" behind, which every tar of a folder has. Bytes may be any but NUL and the slash.
  */
 #ifndef CORDON_IMAGE_UNPACK_PATH_H
 #define CORDON_IMAGE_UNPACK_PATH_H

@@ -47,7 +47,12 @@ struct unpack_tree *unpack_tree_new(int folder, uint32_t ids, const struct unpac
 
 	if (!u)
 		return NULL;
-	*u = (struct unpack_tree){.root = folder, .ids = ids, .limits = *limits, .parent = -1, .arena = arena_new(), .times_room = TIMES_ROOM};
+	*u = (struct unpack_tree){.root = folder,
+				  .ids = ids,
+				  .limits = *limits,
+				  .parent = -1,
+				  .arena = arena_new(),
+				  .times_room = TIMES_ROOM};
 	if (u->arena)
 		return u;
 	free(u);
@@ -97,7 +102,8 @@ static int count_entry(struct unpack_tree *u)
 	return ++u->counts.entries > u->limits.entries ? fail(u, "is one entry more than there may be", 0) : 0;
 }
 
-/* The folder that `path`, n bytes of it, leads to; made with what is above it where it is missing. An fd that stays ours, or -1. */
+/* The folder that `path`, n bytes of it, leads to; made with what is above it where it is missing. An fd that stays
+ * ours, or -1. */
 static int open_parent(struct unpack_tree *u, const char *path, size_t n)
 {
 	char part[UNPACK_PATH_MAX];
@@ -265,7 +271,10 @@ int unpack_tree_finish(struct unpack_tree *u)
 
 static int make_opaque(struct unpack_tree *u, int fd)
 {
-	return fsetxattr(fd, opaque_attribute, "y", 1, 0) < 0 ? fail(u, "cannot say that lower layers' files are gone: the file system has no user attributes", errno) : 0;
+	return fsetxattr(fd, opaque_attribute, "y", 1, 0) < 0
+		       ? fail(u, "cannot say that lower layers' files are gone: the file system has no user attributes",
+			      errno)
+		       : 0;
 }
 
 static int add_folder(struct unpack_tree *u, const struct tar_entry *e, const struct unpack_path *p, int dir)
@@ -336,7 +345,8 @@ static int write_data(int fd, struct sv s, uint64_t at, uint64_t *end)
 	return 0;
 }
 
-static int add_file(struct unpack_tree *u, const struct tar_entry *e, const struct unpack_path *p, int dir, struct tar *t)
+static int add_file(struct unpack_tree *u, const struct tar_entry *e, const struct unpack_path *p, int dir,
+		    struct tar *t)
 {
 	struct sv s = {0};
 	uint64_t at = 0, end = 0;
@@ -442,7 +452,8 @@ static int add_whiteout(struct unpack_tree *u, const struct unpack_path *p, int 
 	if (fstatat(dir, p->last, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		if (errno != ENOENT)
 			return fail(u, "cannot be made", errno);
-		return mknodat(dir, p->last, S_IFCHR, makedev(0, 0)) < 0 ? fail(u, "cannot be made: a whiteout", errno) : 0;
+		return mknodat(dir, p->last, S_IFCHR, makedev(0, 0)) < 0 ? fail(u, "cannot be made: a whiteout", errno)
+									 : 0;
 	}
 	if (!S_ISDIR(st.st_mode))
 		return 0; /* it hides what is below by itself */
@@ -450,7 +461,8 @@ static int add_whiteout(struct unpack_tree *u, const struct unpack_path *p, int 
 	return fd < 0 ? fail_path(u, fd) : make_opaque(u, fd);
 }
 
-static int add_plain(struct unpack_tree *u, const struct tar_entry *e, const struct unpack_path *p, int dir, struct tar *t)
+static int add_plain(struct unpack_tree *u, const struct tar_entry *e, const struct unpack_path *p, int dir,
+		     struct tar *t)
 {
 	bool gone;
 

@@ -1,11 +1,14 @@
 /*
  * unpack_tree: makes the entries of an archive below a folder, in the form that overlayfs wants of a layer.
  *
- * Every path is resolved below the folder without following any link: an entry that would go through one is refused. Nothing that exists is ever written to: a file, link or FIFO in the way is removed first, an
- * empty folder makes way, a folder with something in it does not. Device nodes are left out and counted, as are attributes but user.*, and ids beyond those that there are, whose files become nobody's (65534). With one id everything is its own, and bits that
+ * Every path is resolved below the folder without following any link: an entry that would go through one is refused.
+ * Nothing that exists is ever written to: a file, link or FIFO in the way is removed first, an empty folder makes way,
+ * a folder with something in it does not. Device nodes are left out and counted, as are attributes but user.*, and ids
+ * beyond those that there are, whose files become nobody's (65534). With one id everything is its own, and bits that
  * make a program somebody else's are dropped.
  *
- * A whiteout becomes a character device 0:0 where the layer has nothing of that name, else it makes the layer's own folder opaque: it is about what lies below, in whatever order entries stand.
+ * A whiteout becomes a character device 0:0 where the layer has nothing of that name, else it makes the layer's own
+ * folder opaque: it is about what lies below, in whatever order entries stand.
  *
  * Works with the ids of the caller: it is to be id 0 where there is more than one.
  */

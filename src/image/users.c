@@ -20,7 +20,8 @@ static bool is_opaque(int dir)
 	return fgetxattr(dir, "user.overlay.opaque", v, sizeof(v)) == 1 && v[0] == 'y';
 }
 
-/* The file in this layer: 1 and its fd; 0: look further down; -errno: -ENOTDIR: its /etc is no folder, -ELOOP: it is no file. *ret_last: the layers below are hidden. */
+/* The file in this layer: 1 and its fd; 0: look further down; -errno: -ENOTDIR: its /etc is no folder, -ELOOP: it is no
+ * file. *ret_last: the layers below are hidden. */
 static int look_in(const char *layer, const char *name, int *ret_fd, bool *ret_last)
 {
 	AUTO_FD root = open(layer, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -69,9 +70,14 @@ static int read_table(const char *const *layers, const char *name, struct buf *r
 	if (r > 0)
 		r = buf_read_fd(ret, fd);
 	if (r == -ENOTDIR)
-		return error_set(err, ERROR_INPUT, "the image's /etc is no folder: its users cannot be looked up there, for no link is followed; make it one");
+		return error_set(err, ERROR_INPUT,
+				 "the image's /etc is no folder: its users cannot be looked up there, for no link is "
+				 "followed; make it one");
 	if (r == -ELOOP)
-		return error_set(err, ERROR_INPUT, "the image's /etc/%s is no plain file: its users cannot be looked up there, for no link is followed; make it one, or leave it out", name);
+		return error_set(err, ERROR_INPUT,
+				 "the image's /etc/%s is no plain file: its users cannot be looked up there, for no "
+				 "link is followed; make it one, or leave it out",
+				 name);
 	if (r < 0)
 		return error_sys(err, r, "/etc/%s of the image", name);
 	return 0;

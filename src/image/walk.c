@@ -56,7 +56,8 @@ static int fail(struct walk *w, int code, const char *what)
 {
 	struct text_shown shown;
 
-	return code ? error_sys(w->err, code, "%s: %s", text_show(&shown, buf_view(&w->path)), what) : error_set(w->err, ERROR_INPUT, "%s: %s", text_show(&shown, buf_view(&w->path)), what);
+	return code ? error_sys(w->err, code, "%s: %s", text_show(&shown, buf_view(&w->path)), what)
+		    : error_set(w->err, ERROR_INPUT, "%s: %s", text_show(&shown, buf_view(&w->path)), what);
 }
 
 static int emit(struct walk *w, const void *p, size_t n)
@@ -365,7 +366,8 @@ static int put_folder(struct walk *w, int dir, unsigned depth)
 	if (fstat(dir, &st) < 0)
 		return fail(w, errno, "cannot be read");
 	read_facts(w, &st, &e);
-	if (read_xattrs(w, dir, &e, &opaque) < 0 || emit_entry(w, &e) < 0 || (opaque && put_whiteout(w, w->path.n, ".wh..opq") < 0))
+	if (read_xattrs(w, dir, &e, &opaque) < 0 || emit_entry(w, &e) < 0 ||
+	    (opaque && put_whiteout(w, w->path.n, ".wh..opq") < 0))
 		return -1;
 	if (st.st_dev != w->dev) {
 		w->result.left_out++;
@@ -432,7 +434,8 @@ struct report {
 
 struct job {
 	int folder, out, report;
-	int reader; /* of out, our parent's: as long as we have it, too, nobody tells us that there is none any more. -1: there is none */
+	int reader; /* of out, our parent's: as long as we have it, too, nobody tells us that there is none any more.
+		       -1: there is none */
 	bool overlay, foreign_is_root;
 };
 
@@ -515,7 +518,8 @@ int image_walk_end(struct image_walk *w, bool kill_it, struct walk_result *ret, 
 	return report.r;
 }
 
-int image_walk_digest(const struct image_ids *ids, const char *path, int64_t until_ms, struct walk_result *ret, struct error *err)
+int image_walk_digest(const struct image_ids *ids, const char *path, int64_t until_ms, struct walk_result *ret,
+		      struct error *err)
 {
 	AUTO_FD folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct job j = {.folder = folder, .out = -1, .reader = -1, .overlay = true};

@@ -1,7 +1,9 @@
 /*
- * walk: a folder as a tar archive, always the same for the same tree: names in the order of their bytes, modes, owners, times in seconds, user.* attributes, hard links to the first of their names.
+ * walk: a folder as a tar archive, always the same for the same tree: names in the order of their bytes, modes, owners,
+ * times in seconds, user.* attributes, hard links to the first of their names.
  *
- * Nothing is followed out of the folder: links are written as links, other file systems below it are left out, as are sockets and device nodes, and counted.
+ * Nothing is followed out of the folder: links are written as links, other file systems below it are left out, as are
+ * sockets and device nodes, and counted.
  */
 #ifndef CORDON_IMAGE_WALK_H
 #define CORDON_IMAGE_WALK_H
@@ -19,14 +21,17 @@ struct walk_result {
 };
 
 /*
- * Of an upper folder of overlayfs that belongs to these ids: whiteouts and opaque folders are written as an archive has them. What makes a layer depend on others (a redirected folder, a file whose data is elsewhere) is refused.
- * until_ms: when it must have ended (ETIMEDOUT); 0: whenever it does.
+ * Of an upper folder of overlayfs that belongs to these ids: whiteouts and opaque folders are written as an archive has
+ * them. What makes a layer depend on others (a redirected folder, a file whose data is elsewhere) is refused. until_ms:
+ * when it must have ended (ETIMEDOUT); 0: whenever it does.
  */
-int image_walk_digest(const struct image_ids *ids, const char *path, int64_t until_ms, struct walk_result *ret, struct error *err);
+int image_walk_digest(const struct image_ids *ids, const char *path, int64_t until_ms, struct walk_result *ret,
+		      struct error *err);
 
 /*
- * Starts a child that writes the archive of a root folder to a pipe. Owners are what they are on this machine where we are its root, else those that the ids make of them. Its pid, and in *ret_fd the pipe's end; what it has to say comes by
- * image_walk_end(), when the pipe has been read to its end.
+ * Starts a child that writes the archive of a root folder to a pipe. Owners are what they are on this machine where we
+ * are its root, else those that the ids make of them. Its pid, and in *ret_fd the pipe's end; what it has to say comes
+ * by image_walk_end(), when the pipe has been read to its end.
  */
 struct image_walk {
 	int pid;

@@ -13,7 +13,8 @@
 #include "init/watch.h"
 #include "sys/tcp.h"
 
-/* REST_MS: where there is no room. HALF_MS: how long a half-closed stream may say nothing then. OTHER_FDS: what is not a connection's. */
+/* REST_MS: where there is no room. HALF_MS: how long a half-closed stream may say nothing then. OTHER_FDS: what is not
+ * a connection's. */
 enum { REST_MS = 20, HALF_MS = 5000, OTHER_FDS = 192 };
 
 /* One direction. */
@@ -186,7 +187,8 @@ static int want(struct connection *c)
 	uint32_t door = (room(&c->down) ? EPOLLIN : 0u) | (c->up.n ? EPOLLOUT : 0u);
 	int epoll = c->bridge->epoll, r = 0;
 
-	/* A hangup would be told again and again; the relay's is waited for until it came, the client's is seen by reading or writing. */
+	/* A hangup would be told again and again; the relay's is waited for until it came, the client's is seen by
+	 * reading or writing. */
 	if (client)
 		r = watch_set(epoll, &c->client, client);
 	else
@@ -293,7 +295,8 @@ static void rest(struct bridge *b)
 	b->resting = true;
 }
 
-/* One at a time: there is somebody, or we would not have been called, and so no way through the door is opened for nobody. */
+/* One at a time: there is somebody, or we would not have been called, and so no way through the door is opened for
+ * nobody. */
 static void on_port(void *arg, uint32_t events)
 {
 	struct port *p = arg;
@@ -359,7 +362,8 @@ void bridge_free(struct bridge *b)
 	free(b);
 }
 
-/* gVisor does not tell when the relay hangs up on a client that keeps its side open: such a stream would have its place for ever. */
+/* gVisor does not tell when the relay hangs up on a client that keeps its side open: such a stream would have its place
+ * for ever. */
 static void make_room(struct bridge *b)
 {
 	int64_t now = now_ms();

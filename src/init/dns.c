@@ -13,7 +13,8 @@
 #include "init/listen.h"
 #include "init/watch.h"
 
-/* FRAME: the length before a message on a stream. TURN: queries before others get theirs. TICK_MS: how late a limit may be. */
+/* FRAME: the length before a message on a stream. TURN: queries before others get theirs. TICK_MS: how late a limit may
+ * be. */
 enum { FRAME = 2, TURN = 16, TICK_MS = 100 };
 
 /* Of a message: its head, and what is in bytes 2 and 3 of it. */
@@ -58,7 +59,8 @@ static void on_answer(void *arg, uint32_t events)
 	q->n += (size_t)n;
 	size = q->n < FRAME ? DNS_ANSWER : (size_t)q->answer[0] << 8 | q->answer[1];
 	if (q->n >= FRAME + size)
-		(void)sendto(q->dns->watch.fd, q->answer + FRAME, size, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&q->from, sizeof(q->from));
+		(void)sendto(q->dns->watch.fd, q->answer + FRAME, size, MSG_DONTWAIT | MSG_NOSIGNAL,
+			     (struct sockaddr *)&q->from, sizeof(q->from));
 	if (q->n >= FRAME + size || q->n == sizeof(q->answer))
 		end(q);
 }
@@ -77,7 +79,8 @@ static struct query *take(struct dns *d)
 	return q;
 }
 
-/* Nobody is behind the door: whoever asks need not wait to find out. The query itself, marked, is an answer that says so. */
+/* Nobody is behind the door: whoever asks need not wait to find out. The query itself, marked, is an answer that says
+ * so. */
 static void say_failed(const struct dns *d, unsigned char *query, size_t n, const struct sockaddr_in *from)
 {
 	if (n < HEAD || (query[2] & IS_ANSWER))
@@ -129,7 +132,8 @@ static void on_query(void *arg, uint32_t events)
 	(void)events;
 	for (i = 0; i < TURN; i++) {
 		n_from = sizeof(from);
-		n = recvfrom(d->watch.fd, bytes + DOOR_HEADER + FRAME, DNS_QUERY + 1, 0, (struct sockaddr *)&from, &n_from);
+		n = recvfrom(d->watch.fd, bytes + DOOR_HEADER + FRAME, DNS_QUERY + 1, 0, (struct sockaddr *)&from,
+			     &n_from);
 		if (n < 0)
 			return;
 		if (n > 0 && n <= DNS_QUERY)

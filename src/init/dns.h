@@ -1,7 +1,9 @@
 /*
- * dns: queries that come as datagrams, each through the door on a stream of its own, so that one that deserves no answer keeps none from its own.
+ * dns: queries that come as datagrams, each through the door on a stream of its own, so that one that deserves no
+ * answer keeps none from its own.
  *
- * At most DNS_WAITING at once: of more, the one that has waited longest is given up. An answer that takes longer than DNS_MS is none; clients ask again.
+ * At most DNS_WAITING at once: of more, the one that has waited longest is given up. An answer that takes longer than
+ * DNS_MS is none; clients ask again.
  */
 #ifndef CORDON_INIT_DNS_H
 #define CORDON_INIT_DNS_H

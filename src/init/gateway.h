@@ -1,5 +1,6 @@
 /*
- * gateway: the network inside, as far as there is one: loopback, the ports that lead to the door, and, where the namespace allows, all that is dialled redirected to one of them.
+ * gateway: the network inside, as far as there is one: loopback, the ports that lead to the door, and, where the
+ * namespace allows, all that is dialled redirected to one of them.
  */
 #ifndef CORDON_INIT_GATEWAY_H
 #define CORDON_INIT_GATEWAY_H
@@ -25,7 +26,8 @@ struct gateway {
 /* As many descriptors as it has use for, or as we may have; how many that are. now: RLIMIT_NOFILE as it is. */
 unsigned long gateway_raise_limit(const struct rlimit *now);
 
-/* epoll, door and ports are set. From now on the ports accept. 0, or -errno and *ret_port is the port that failed (0: none in particular). */
+/* epoll, door and ports are set. From now on the ports accept. 0, or -errno and *ret_port is the port that failed (0:
+ * none in particular). */
 int gateway_open(struct gateway *g, unsigned long max_fds, unsigned *ret_port);
 void gateway_close(struct gateway *g); /* also after a failure */
 

@@ -5,15 +5,20 @@
  *     cordon-init --probe PORT
  *     cordon-init [--door PATH --listen KIND:PORT[:PROVIDER]...] [--] CMD [ARG...]
  *
- * In the first form it does what a supervisor outside says through the socket at PATH (serve.h). In the second it is no PID 1 but a command, and tells what it sees (probe.h). In the third there is nobody to ask: it starts CMD in a process group of its own (the terminal's foreground, where stdin is one), passes every signal it gets on to that group, reaps every orphan, and
- * ends with CMD's status: its exit code, 128+N after signal N, 126 where CMD cannot be executed, 127 where it is not found, 125 for its own failures. As
- * PID 1 its end is the end of everything in the namespace; elsewhere it makes itself the reaper of its descendants.
+ * In the first form it does what a supervisor outside says through the socket at PATH (serve.h). In the second it is no
+ * PID 1 but a command, and tells what it sees (probe.h). In the third there is nobody to ask: it starts CMD in a
+ * process group of its own (the terminal's foreground, where stdin is one), passes every signal it gets on to that
+ * group, reaps every orphan, and ends with CMD's status: its exit code, 128+N after signal N, 126 where CMD cannot be
+ * executed, 127 where it is not found, 125 for its own failures. As PID 1 its end is the end of everything in the
+ * namespace; elsewhere it makes itself the reaper of its descendants.
  *
- * With a door, the UNIX socket at PATH on which the gateway's relay listens, it carries to it what connects to the ports of loopback: proxy (HTTP and SOCKS5), transparent (all
- * TCP, where the namespace allows a redirect, else nothing), dns (TCP and UDP) and inference (of the provider with that number). They are open before CMD starts.
+ * With a door, the UNIX socket at PATH on which the gateway's relay listens, it carries to it what connects to the
+ * ports of loopback: proxy (HTTP and SOCKS5), transparent (all TCP, where the namespace allows a redirect, else
+ * nothing), dns (TCP and UDP) and inference (of the provider with that number). They are open before CMD starts.
  *
- * Signals are blocked and read from a descriptor, never handled: there is no moment at which one is lost, and a blocked signal reaches even a PID 1. It cannot be dumped, and so
- * not be traced by what has no power over its namespace. As PID 1 it cannot be killed or stopped from inside either; elsewhere CMD, which has its user, could do that, and would
+ * Signals are blocked and read from a descriptor, never handled: there is no moment at which one is lost, and a blocked
+ * signal reaches even a PID 1. It cannot be dumped, and so not be traced by what has no power over its namespace. As
+ * PID 1 it cannot be killed or stopped from inside either; elsewhere CMD, which has its user, could do that, and would
  * be left without ports: all that it holds is the way to a door that CMD may use as well, and that trusts neither.
  */
 #include <errno.h>
@@ -131,7 +136,8 @@ static int prepare(struct command *c, struct gateway *g, struct inherited *befor
 	    getrlimit(RLIMIT_NOFILE, &before->descriptors) < 0 ||
 	    (getpid() != 1 && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0))
 		return -errno;
-	*c = (struct command){.signals = {.fd = signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC), .fn = on_signal, .arg = c}};
+	*c = (struct command){
+		.signals = {.fd = signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC), .fn = on_signal, .arg = c}};
 	g->epoll = epoll_create1(EPOLL_CLOEXEC);
 	return c->signals.fd < 0 || g->epoll < 0 ? -errno : 0;
 }
@@ -176,7 +182,8 @@ static char **read_options(char **argv, struct gateway *g)
 			return NULL;
 		if (strcmp(argv[0], "--door") == 0 && !g->door)
 			g->door = argv[1];
-		else if (strcmp(argv[0], "--listen") == 0 && g->n_ports < BRIDGE_PORTS && listen_parse(argv[1], &g->ports[g->n_ports]))
+		else if (strcmp(argv[0], "--listen") == 0 && g->n_ports < BRIDGE_PORTS &&
+			 listen_parse(argv[1], &g->ports[g->n_ports]))
 			g->n_ports++;
 		else
 			return NULL;
@@ -201,7 +208,8 @@ int main(int argc, char **argv)
 		return puts("cordon-init " CORDON_VERSION) < 0 || fflush(stdout) != 0 ? EXIT_OWN_FAILURE : 0;
 	command = argc > 0 ? read_options(argv, &g) : NULL;
 	if (!command) {
-		complain("usage: cordon-init --control PATH, or cordon-init [--door PATH --listen KIND:PORT[:PROVIDER]...] [--] CMD [ARG...]");
+		complain("usage: cordon-init --control PATH, or cordon-init [--door PATH --listen "
+			 "KIND:PORT[:PROVIDER]...] [--] CMD [ARG...]");
 		return EXIT_OWN_FAILURE;
 	}
 	status = run(command, &g);

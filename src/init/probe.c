@@ -32,13 +32,16 @@ static int tell_interfaces(void)
 
 static void tell_door(const char *port)
 {
-	struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)strtoul(port, NULL, 10)), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	struct sockaddr_in a = {.sin_family = AF_INET,
+				.sin_port = htons((uint16_t)strtoul(port, NULL, 10)),
+				.sin_addr = {htonl(INADDR_LOOPBACK)}};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct timeval limit = {.tv_sec = 3};
 	char word[64];
 	ssize_t n;
 
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) < 0 || connect(fd, (const struct sockaddr *)&a, sizeof(a)) < 0) {
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) < 0 ||
+	    connect(fd, (const struct sockaddr *)&a, sizeof(a)) < 0) {
 		printf("no door\n");
 	} else {
 		n = recv(fd, word, sizeof(word), 0);

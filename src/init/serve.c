@@ -90,7 +90,8 @@ static int take_orders(struct init *in, struct error *err)
 	return error_sys(err, r, "no orders from the supervisor");
 }
 
-/* How the plan's sockets are called by what connects them to the door. A name server's two are one there, and a redirect has both families. */
+/* How the plan's sockets are called by what connects them to the door. A name server's two are one there, and a
+ * redirect has both families. */
 static bool port_of(const struct box_orders *o, const struct plan_listener *l, struct listen_port *ret)
 {
 	static const enum door_kind kinds[GATE_LISTEN_KINDS] = {
@@ -100,11 +101,14 @@ static bool port_of(const struct box_orders *o, const struct plan_listener *l, s
 		[GATE_LISTEN_INFERENCE] = DOOR_INFERENCE,
 	};
 
-	*ret = (struct listen_port){.kind = kinds[l->kind], .port = l->port, .provider = l->kind == GATE_LISTEN_INFERENCE ? l->provider : 0};
+	*ret = (struct listen_port){.kind = kinds[l->kind],
+				    .port = l->port,
+				    .provider = l->kind == GATE_LISTEN_INFERENCE ? l->provider : 0};
 	return ret->kind && !l->v6 && (ret->kind != DOOR_TRANSPARENT || o->transparent);
 }
 
-/* Those outside hear of what is refused, and change it when the policy changes; before any command runs, and nothing in here keeps the sockets. None: the kernel cannot refuse, and all that is dialled comes to the port. */
+/* Those outside hear of what is refused, and change it when the policy changes; before any command runs, and nothing in
+ * here keeps the sockets. None: the kernel cannot refuse, and all that is dialled comes to the port. */
 static void tell_redirects(struct init *in)
 {
 	struct redirects *r = &in->gateway.redirects;
@@ -162,7 +166,8 @@ static void tell_network(struct init *in)
 		tell_give_up(&in->tell, &err);
 }
 
-/* After the ports are open and the namespace's limits set: of what the runtime gave us the workload's start needs these. */
+/* After the ports are open and the namespace's limits set: of what the runtime gave us the workload's start needs
+ * these. */
 static void drop_caps(struct init *in)
 {
 	static const uint64_t for_user[BOX_USERS] = {
@@ -170,8 +175,11 @@ static void drop_caps(struct init *in)
 		[BOX_USER_NESTED] = UINT64_C(1) << SYS_CAP_SETFCAP, /* without it nobody may map a root */
 	};
 	struct error err = {0};
-	uint64_t image = in->orders.plan->image && !in->orders.image_nested ? confine_image_caps() : 0; /* else the namespace is made already */
-	int r = sys_keep_caps(UINT64_C(1) << SYS_CAP_KILL | UINT64_C(1) << SYS_CAP_SETPCAP | for_user[in->orders.user] | image);
+	uint64_t image = in->orders.plan->image && !in->orders.image_nested
+				 ? confine_image_caps()
+				 : 0; /* else the namespace is made already */
+	int r = sys_keep_caps(UINT64_C(1) << SYS_CAP_KILL | UINT64_C(1) << SYS_CAP_SETPCAP | for_user[in->orders.user] |
+			      image);
 
 	if (r < 0) {
 		(void)error_sys(&err, r, "sandbox: capabilities");
@@ -181,8 +189,12 @@ static void drop_caps(struct init *in)
 
 static void confine(struct init *in)
 {
-	const struct confine_features features = {.landlock_abi = landlock_abi(), .notify = seccomp_notify_works(),
-						  .memory_cgroup = in->orders.memory_cgroup, .cpu_cgroup = in->orders.cpu_cgroup, .shared_ipc = in->orders.shared_ipc, .caps_gone = sys_caps_gone()};
+	const struct confine_features features = {.landlock_abi = landlock_abi(),
+						  .notify = seccomp_notify_works(),
+						  .memory_cgroup = in->orders.memory_cgroup,
+						  .cpu_cgroup = in->orders.cpu_cgroup,
+						  .shared_ipc = in->orders.shared_ipc,
+						  .caps_gone = sys_caps_gone()};
 	const struct plan *p = in->orders.plan;
 	struct error err = {0};
 
@@ -338,7 +350,8 @@ static int prepare(struct init *in, const char *control, struct error *err)
 	in->gateway.epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (in->signals < 0 || in->gateway.epoll < 0)
 		return error_sys(err, in->signals < 0 ? in->signals : errno, "file descriptors");
-	/* until it gives orders, the supervisor may look at our files: those of an ordinary user in an engine's container only so */
+	/* until it gives orders, the supervisor may look at our files: those of an ordinary user in an engine's
+	 * container only so */
 	if (take_orders(in, err) < 0)
 		return -1;
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)

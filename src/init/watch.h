@@ -1,7 +1,8 @@
 /*
  * watch: waiting for several descriptors at once, by epoll, level-triggered.
  *
- * A watch is part of what it is for, and must stay in memory until watch_run() has returned, though it may be dropped before.
+ * A watch is part of what it is for, and must stay in memory until watch_run() has returned, though it may be dropped
+ * before.
  */
 #ifndef CORDON_INIT_WATCH_H
 #define CORDON_INIT_WATCH_H
@@ -18,7 +19,8 @@ struct watch {
 	void *arg;
 };
 
-/* From now on fn is called for these events (EPOLLIN, EPOLLOUT), and for EPOLLHUP and EPOLLERR even where they are 0. 0 or -errno. */
+/* From now on fn is called for these events (EPOLLIN, EPOLLOUT), and for EPOLLHUP and EPOLLERR even where they are 0. 0
+ * or -errno. */
 int watch_set(int epoll, struct watch *w, uint32_t events);
 void watch_drop(int epoll, struct watch *w);
 

@@ -1,6 +1,6 @@
 /*
- * heap: the loop's timers, ordered by key. A pairing heap whose links are in the timers, so that nothing is allocated and nothing fails:
- * adding costs one comparison, removing O(log n) over time. Of no use outside loop/.
+ * heap: the loop's timers, ordered by key. A pairing heap whose links are in the timers, so that nothing is allocated
+ * and nothing fails: adding costs one comparison, removing O(log n) over time. Of no use outside loop/.
  */
 #ifndef CORDON_LOOP_HEAP_H
 #define CORDON_LOOP_HEAP_H

@@ -151,7 +151,8 @@ static void run_events(struct loop *loop)
 
 void loop_timer_set(struct loop *loop, struct loop_timer *timer, int64_t delay, loop_fn *fn, void *arg)
 {
-	/* A timer that a timer sets fires in a later iteration: two that set each other must not keep events waiting. */
+	/* A timer that a timer sets fires in a later iteration: two that set each other must not keep events waiting.
+	 */
 	int64_t least = loop->in_timers ? 1 : 0, due;
 
 	if (delay < least)

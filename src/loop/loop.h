@@ -1,23 +1,27 @@
 /*
  * loop: the event loop of the gateway's roles. One thread, epoll, nothing blocks.
  *
- * Watches, timers and tasks are structs inside the caller's own ones: the loop allocates nothing for them, and adding one fails only
- * where the kernel says no. Zero them before first use (a zeroed struct is idle); they must not move while they are in use. Removing
- * or cancelling an idle one is fine, so that a destructor need not ask. Callbacks may add, change, remove and free anything,
- * also themselves, also a watch whose event waits in the same batch: after loop_watch_remove() its callback is not called again.
+ * Watches, timers and tasks are structs inside the caller's own ones: the loop allocates nothing for them, and adding
+ * one fails only where the kernel says no. Zero them before first use (a zeroed struct is idle); they must not move
+ * while they are in use. Removing or cancelling an idle one is fine, so that a destructor need not ask. Callbacks may
+ * add, change, remove and free anything, also themselves, also a watch whose event waits in the same batch: after
+ * loop_watch_remove() its callback is not called again.
  *
- * Watches are edge-triggered. The gateway's rate is made of small requests, and a level-triggered loop pays a system call each time
- * interest in writing comes and goes; here a connection is registered once, for both directions, and costs nothing more until it is
- * removed. The price is a discipline: after LOOP_READ read until it would block, or remember that there is more and come
- * back by a loop_task; the same for LOOP_WRITE. A read from a stream that returned less than was asked for has emptied it unless LOOP_HANGUP
- * was reported (then the end is still to be read), so the read that only finds EAGAIN can be spared. LOOP_LEVEL is for fds that
- * somebody else's code reads (a resolver library), and for listeners that accept a few at a time.
+ * Watches are edge-triggered. The gateway's rate is made of small requests, and a level-triggered loop pays a system
+ * call each time interest in writing comes and goes; here a connection is registered once, for both directions, and
+ * costs nothing more until it is removed. The price is a discipline: after LOOP_READ read until it would block, or
+ * remember that there is more and come back by a loop_task; the same for LOOP_WRITE. A read from a stream that returned
+ * less than was asked for has emptied it unless LOOP_HANGUP was reported (then the end is still to be read), so the
+ * read that only finds EAGAIN can be spared. LOOP_LEVEL is for fds that somebody else's code reads (a resolver
+ * library), and for listeners that accept a few at a time.
  *
- * Order within one iteration: events, timers that are due, tasks. A task runs once per posting; posted by a task, it runs in
- * the next iteration, which then does not sleep. Tasks are where objects free themselves: no event of this batch is left by then.
+ * Order within one iteration: events, timers that are due, tasks. A task runs once per posting; posted by a task, it
+ * runs in the next iteration, which then does not sleep. Tasks are where objects free themselves: no event of this
+ * batch is left by then.
  *
- * Time is monotonic, in milliseconds, read once per iteration (loop_now). A timer never fires before its time. Re-arming a
- * timer for later, what each request does to its connection's time limit, is two stores: it finds its place when its old time comes.
+ * Time is monotonic, in milliseconds, read once per iteration (loop_now). A timer never fires before its time.
+ * Re-arming a timer for later, what each request does to its connection's time limit, is two stores: it finds its place
+ * when its old time comes.
  */
 #ifndef CORDON_LOOP_LOOP_H
 #define CORDON_LOOP_LOOP_H
@@ -47,7 +51,8 @@ struct loop_watch {
 };
 
 struct loop_timer {
-	struct loop_timer *child, *next, *prev; /* a pairing heap: prev is the left sibling, or the parent of a first child */
+	struct loop_timer *child, *next,
+		*prev; /* a pairing heap: prev is the left sibling, or the parent of a first child */
 	struct loop *loop;			/* NULL: idle */
 	loop_fn *fn;
 	void *arg;
@@ -70,14 +75,16 @@ int loop_run(struct loop *loop);
 /* Ends loop_run() after the tasks of this iteration. */
 void loop_stop(struct loop *loop);
 
-/* One iteration: waits at most max_wait milliseconds (-1: as long as it takes). 0 or -errno. For tests, and loops within loops. */
+/* One iteration: waits at most max_wait milliseconds (-1: as long as it takes). 0 or -errno. For tests, and loops
+ * within loops. */
 int loop_step(struct loop *loop, int max_wait);
 
 int64_t loop_now(const struct loop *loop);
 
 /*
- * Watches fd for events. fd stays the caller's: remove first, then close. The state at the time of adding counts as an edge: what is
- * already readable or writable is reported. 0 or -errno (-EBUSY: this watch is in use; -EPERM: a regular file; -EEXIST: the fd has a watch).
+ * Watches fd for events. fd stays the caller's: remove first, then close. The state at the time of adding counts as an
+ * edge: what is already readable or writable is reported. 0 or -errno (-EBUSY: this watch is in use; -EPERM: a regular
+ * file; -EEXIST: the fd has a watch).
  */
 int loop_watch_add(struct loop *loop, struct loop_watch *watch, int fd, unsigned events, loop_watch_fn *fn, void *arg);
 
@@ -90,7 +97,8 @@ static inline bool loop_watch_active(const struct loop_watch *watch)
 	return watch->loop;
 }
 
-/* Calls fn(arg) once, delay milliseconds after loop_now(); armed already, it is moved, and fn and arg replaced. Delays below 0 count as 0. */
+/* Calls fn(arg) once, delay milliseconds after loop_now(); armed already, it is moved, and fn and arg replaced. Delays
+ * below 0 count as 0. */
 void loop_timer_set(struct loop *loop, struct loop_timer *timer, int64_t delay, loop_fn *fn, void *arg);
 void loop_timer_cancel(struct loop_timer *timer);
 

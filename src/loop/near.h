@@ -1,13 +1,16 @@
 /*
  * near: keeps two processes that hand each other little things on one CPU.
  *
- * The kernel likes to wake a receiver on an idle CPU, although the sender is about to sleep and its own would be free. Waking that takes longer than all that is to be
- * done, fifty microseconds on a virtual machine. So one of the two leads: it stays where it is for NEAR_MS, and says where that is; the other follows.
+ * The kernel likes to wake a receiver on an idle CPU, although the sender is about to sleep and its own would be free.
+ * Waking that takes longer than all that is to be done, fifty microseconds on a virtual machine. So one of the two
+ * leads: it stays where it is for NEAR_MS, and says where that is; the other follows.
  *
- * Only while there is one thing to do at a time: what can be done at once is, on two CPUs. And never for long, since whatever else came to that CPU would be in the way: after NEAR_MS each may
- * run anywhere again, and the next time they meet where the kernel has placed the leader.
+ * Only while there is one thing to do at a time: what can be done at once is, on two CPUs. And never for long, since
+ * whatever else came to that CPU would be in the way: after NEAR_MS each may run anywhere again, and the next time they
+ * meet where the kernel has placed the leader.
  *
- * Who was bound to one CPU stays there. What others say about our CPUs meanwhile (taskset) counts from then on, unless it is the very CPU that we stay on. Failures mean that nothing changes: it is only quicker or slower.
+ * Who was bound to one CPU stays there. What others say about our CPUs meanwhile (taskset) counts from then on, unless
+ * it is the very CPU that we stay on. Failures mean that nothing changes: it is only quicker or slower.
  */
 #ifndef CORDON_LOOP_NEAR_H
 #define CORDON_LOOP_NEAR_H

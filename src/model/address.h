@@ -11,8 +11,8 @@
  * 2000::/3 is under it in any case, and so is Teredo (2001::/32, part of 2001::/23): nothing of the public internet is
  * reached by either.
  *
- * A machine's own addresses are under it as its loopback is, whatever they look like: what listens for its neighbours is not for a sandbox. Only whoever dials can
- * know them, and marks them (`own`).
+ * A machine's own addresses are under it as its loopback is, whatever they look like: what listens for its neighbours
+ * is not for a sandbox. Only whoever dials can know them, and marks them (`own`).
  */
 #ifndef CORDON_MODEL_ADDRESS_H
 #define CORDON_MODEL_ADDRESS_H
@@ -62,18 +62,22 @@ enum address_floor address_floor(const struct address *a);
 
 struct cidr;
 
-/* The i-th of the ranges that lie under the floor as a whole, but for those inside of another. There is more below it that is no range (what carries an IPv4 address). False: there are no more. */
+/* The i-th of the ranges that lie under the floor as a whole, but for those inside of another. There is more below it
+ * that is no range (what carries an IPv4 address). False: there are no more. */
 bool address_floor_range(unsigned i, struct cidr *ret);
 
 enum { ADDRESS_CARRIED = 8 };
 
 /*
- * The IPv4 addresses that an IPv6 address stands for or leads to: by NAT64 (64:ff9b::/96, and below 64:ff9b:1::/48 wherever RFC 6052 may put it), 6to4, Teredo (server and client), ISATAP, and as
- * IPv4-compatible or -translated. Who denies one of them means these, too. Translators with prefixes of their own cannot be known. Returns how many; IPv4 carries none.
+ * The IPv4 addresses that an IPv6 address stands for or leads to: by NAT64 (64:ff9b::/96, and below 64:ff9b:1::/48
+ * wherever RFC 6052 may put it), 6to4, Teredo (server and client), ISATAP, and as IPv4-compatible or -translated. Who
+ * denies one of them means these, too. Translators with prefixes of their own cannot be known. Returns how many; IPv4
+ * carries none.
  */
 unsigned address_carried(const struct address *a, struct address ret[ADDRESS_CARRIED]);
 
-/* The one that DNS64 made an address of 64:ff9b::/96 of, which is reached by it and nothing else. False: it is of another kind. */
+/* The one that DNS64 made an address of 64:ff9b::/96 of, which is reached by it and nothing else. False: it is of
+ * another kind. */
 bool address_translates(const struct address *a, struct address *ret);
 
 /* 127.0.0.0/8 or ::1 itself: what is sent there stays on this machine. Forms that carry such an address (NAT64, 6to4)

@@ -9,9 +9,11 @@
 #define DEVICE  "the sandbox's own /dev"
 
 /*
- * Each row of /etc and each hidden one of /proc is a mount that every start pays for (some 4 µs): of /etc there is what programs cannot do without, of /proc what tells about the
- * host's hardware, keys, kernel and load, and is read by no program but those that look after a machine. What is left there of the machine is what C libraries, language runtimes, ps and build tools ask
- * for: cpuinfo, filesystems, loadavg, meminfo, stat, uptime, version, and sys. Files that only host root can open need no mount: no workload is host root.
+ * Each row of /etc and each hidden one of /proc is a mount that every start pays for (some 4 µs): of /etc there is what
+ * programs cannot do without, of /proc what tells about the host's hardware, keys, kernel and load, and is read by no
+ * program but those that look after a machine. What is left there of the machine is what C libraries, language
+ * runtimes, ps and build tools ask for: cpuinfo, filesystems, loadavg, meminfo, stat, uptime, version, and sys. Files
+ * that only host root can open need no mount: no workload is host root.
  */
 const struct base_path base_paths[] = {
 	{"/usr", BASE_READ, SYSTEM},
@@ -92,7 +94,8 @@ const struct base_path base_paths[] = {
 	{"/proc/softirqs", BASE_HIDDEN, PROC},
 	{"/proc/swaps", BASE_HIDDEN, PROC},
 	{"/proc/sys/kernel/core_pattern", BASE_HIDDEN, PROC}, /* a program of the host's, where it has one for that */
-	{"/proc/sys/kernel/random/boot_id", BASE_HIDDEN, PROC}, /* what sandboxes of one machine have in common, and others do not */
+	{"/proc/sys/kernel/random/boot_id", BASE_HIDDEN,
+	 PROC}, /* what sandboxes of one machine have in common, and others do not */
 	{"/proc/tty", BASE_HIDDEN, PROC},
 	{"/proc/version_signature", BASE_HIDDEN, PROC},
 	{"/proc/vmstat", BASE_HIDDEN, PROC}, /* with the next: what all of the machine does, page by page */

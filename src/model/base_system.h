@@ -1,9 +1,9 @@
 /*
  * base_system: what every sandbox holds without being told, and what it hides although it lies there.
  *
- * One table, so that what `why` and `explain` say and what the plan builds cannot differ. For a path that several rows hit the
- * row that matches deepest decides. Of /etc only what is listed is there: it is an allowlist. The user's home is private too, under
- * its own name, which is why it is not in the table.
+ * One table, so that what `why` and `explain` say and what the plan builds cannot differ. For a path that several rows
+ * hit the row that matches deepest decides. Of /etc only what is listed is there: it is an allowlist. The user's home
+ * is private too, under its own name, which is why it is not in the table.
  *
  * Pure: knows names only and never looks at the host.
  */

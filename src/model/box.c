@@ -8,13 +8,25 @@
 
 enum { BOX_PATHS_MAX = 65536 };
 
-enum flag { RESTRICT_EXEC = 1, LOOPBACK = 2, MEMORY_CGROUP = 4, CPU_CGROUP = 8, TRANSPARENT = 16, IMAGE_NESTED = 32, SENDS_FDS = 64, SHARED_IPC = 128, LINGERS = 256, ALL_FLAGS = 511 };
+enum flag {
+	RESTRICT_EXEC = 1,
+	LOOPBACK = 2,
+	MEMORY_CGROUP = 4,
+	CPU_CGROUP = 8,
+	TRANSPARENT = 16,
+	IMAGE_NESTED = 32,
+	SENDS_FDS = 64,
+	SHARED_IPC = 128,
+	LINGERS = 256,
+	ALL_FLAGS = 511
+};
 
 static uint32_t flags_of(const struct box_orders *o)
 {
-	return (o->plan->restrict_exec ? RESTRICT_EXEC : 0) | (o->plan->loopback ? LOOPBACK : 0) | (o->memory_cgroup ? MEMORY_CGROUP : 0) |
-	       (o->cpu_cgroup ? CPU_CGROUP : 0) | (o->transparent ? TRANSPARENT : 0) | (o->image_nested ? IMAGE_NESTED : 0) | (o->sends_fds ? SENDS_FDS : 0) |
-	       (o->shared_ipc ? SHARED_IPC : 0) | (o->lingers ? LINGERS : 0);
+	return (o->plan->restrict_exec ? RESTRICT_EXEC : 0) | (o->plan->loopback ? LOOPBACK : 0) |
+	       (o->memory_cgroup ? MEMORY_CGROUP : 0) | (o->cpu_cgroup ? CPU_CGROUP : 0) |
+	       (o->transparent ? TRANSPARENT : 0) | (o->image_nested ? IMAGE_NESTED : 0) |
+	       (o->sends_fds ? SENDS_FDS : 0) | (o->shared_ipc ? SHARED_IPC : 0) | (o->lingers ? LINGERS : 0);
 }
 
 static void put_limits(struct buf *b, const struct plan_limits *l)
@@ -248,7 +260,8 @@ static void get_image(struct reading *r, uint32_t *ret_shift)
 	r->plan->image = image;
 }
 
-/* To the system calls that set ids -1 means "as it is", and where there is a root to be left, nobody is to stay it: but for the root of an image. */
+/* To the system calls that set ids -1 means "as it is", and where there is a root to be left, nobody is to stay it: but
+ * for the root of an image. */
 static bool ids_are_sound(const struct plan *p, uint32_t user)
 {
 	if (user >= BOX_USERS || p->uid == UINT32_MAX || p->gid == UINT32_MAX)
@@ -271,7 +284,8 @@ int box_get_orders(struct sv body, struct arena *arena, struct box_orders *ret)
 	r.plan->uid = wire_get_u32(&r.in);
 	r.plan->gid = wire_get_u32(&r.in);
 	get_image(&r, &shift);
-	refuse_unless(&r, flags <= ALL_FLAGS && (r.plan->image || !(flags & IMAGE_NESTED)) && ids_are_sound(r.plan, user));
+	refuse_unless(&r,
+		      flags <= ALL_FLAGS && (r.plan->image || !(flags & IMAGE_NESTED)) && ids_are_sound(r.plan, user));
 	r.plan->cwd = get_path(&r);
 	get_limits(&r);
 	get_executables(&r);
@@ -285,7 +299,15 @@ int box_get_orders(struct sv body, struct arena *arena, struct box_orders *ret)
 	r.plan->arena = arena;
 	r.plan->restrict_exec = flags & RESTRICT_EXEC;
 	r.plan->loopback = flags & LOOPBACK;
-	*ret = (struct box_orders){.plan = r.plan, .user = (enum box_user)user, .memory_cgroup = flags & MEMORY_CGROUP,
-				   .cpu_cgroup = flags & CPU_CGROUP, .transparent = flags & TRANSPARENT, .sends_fds = flags & SENDS_FDS, .lingers = flags & LINGERS, .shared_ipc = flags & SHARED_IPC, .image_nested = flags & IMAGE_NESTED, .image_shift = shift};
+	*ret = (struct box_orders){.plan = r.plan,
+				   .user = (enum box_user)user,
+				   .memory_cgroup = flags & MEMORY_CGROUP,
+				   .cpu_cgroup = flags & CPU_CGROUP,
+				   .transparent = flags & TRANSPARENT,
+				   .sends_fds = flags & SENDS_FDS,
+				   .lingers = flags & LINGERS,
+				   .shared_ipc = flags & SHARED_IPC,
+				   .image_nested = flags & IMAGE_NESTED,
+				   .image_shift = shift};
 	return 0;
 }

@@ -3,7 +3,8 @@
 #include "model/compose_shape.h"
 
 const char *const compose_folder_names[COMPOSE_FOLDERS] = {"verifier", "agent", "artifacts", "task-logs", "agent-logs"};
-const char *const compose_condition_names[] = {"service_started", "service_healthy", "service_completed_successfully", NULL};
+const char *const compose_condition_names[] = {"service_started", "service_healthy", "service_completed_successfully",
+					       NULL};
 
 const struct compose_service *compose_network(const struct compose *c, const struct compose_service *s)
 {
@@ -129,7 +130,8 @@ static const char *wrong_network(const struct compose *c, const struct compose_s
 		return "networks beside a network mode";
 	if ((s->network_mode == COMPOSE_NET_SERVICE) != (s->network_service[0] != 0))
 		return "a service's network without the service";
-	if (s->network_mode == COMPOSE_NET_SERVICE && (other < 0 || c->services[other].network_mode == COMPOSE_NET_SERVICE))
+	if (s->network_mode == COMPOSE_NET_SERVICE &&
+	    (other < 0 || c->services[other].network_mode == COMPOSE_NET_SERVICE))
 		return "the network of a service that has none";
 	if (s->network_mode == COMPOSE_NET_PROJECT && s->networks.n == 0)
 		return "a service without a network";
@@ -190,11 +192,13 @@ static const char *wrong_service(const struct compose *c, uint32_t at)
 		return "two services of one name";
 	if (strncmp(s->name, "cordon-", 7) == 0)
 		return "a service whose name is Cordon's own";
-	if (s->build.set != (s->build.context[0] != 0) || (s->build.set && (!s->build.dockerfile[0] || strcmp(s->build.dockerfile, ".") == 0)))
+	if (s->build.set != (s->build.context[0] != 0) ||
+	    (s->build.set && (!s->build.dockerfile[0] || strcmp(s->build.dockerfile, ".") == 0)))
 		return "a build without its files";
 	if (!s->build.set && !s->image[0])
 		return "a service without an image";
-	if (s->health.set && !s->health.disabled && (s->health.test.n == 0 ? s->health.test.set : s->health.shell && s->health.test.n != 1))
+	if (s->health.set && !s->health.disabled &&
+	    (s->health.test.n == 0 ? s->health.test.set : s->health.shell && s->health.test.n != 1))
 		return "a health check without a command";
 	if (s->memory && s->memory_reserved > s->memory)
 		return "a reservation above its limit";
@@ -274,7 +278,8 @@ static bool same(const struct compose_shape *shape, const char *a, const char *b
 	size_t i;
 
 	for (i = 0; i < shape->n; i++)
-		if (!shape->fields[i].apart && !same_field(&shape->fields[i], a + shape->fields[i].offset, b + shape->fields[i].offset))
+		if (!shape->fields[i].apart &&
+		    !same_field(&shape->fields[i], a + shape->fields[i].offset, b + shape->fields[i].offset))
 			return false;
 	return true;
 }

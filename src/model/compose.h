@@ -1,10 +1,13 @@
 /*
  * compose: the services of a task, as plain data.
  *
- * What a Compose file may say here is what Cordon honours (task/compose.h has the tables); whatever reaches the host has no field. So a file made of this model can hold nothing else, and who runs services
- * by it needs to know nothing of Compose. Everything is in the arena of whoever made it. Strings are never NULL: "" is "not said". They are UTF-8 without controls but tab and newline.
+ * What a Compose file may say here is what Cordon honours (task/compose.h has the tables); whatever reaches the host
+ * has no field. So a file made of this model can hold nothing else, and who runs services by it needs to know nothing
+ * of Compose. Everything is in the arena of whoever made it. Strings are never NULL: "" is "not said". They are UTF-8
+ * without controls but tab and newline.
  *
- * Variables are filled in. None of the values is the host's: paths of the host have stand-ins below COMPOSE_STAND_IN, which only whoever runs the services replaces (struct compose_place in task/compose_write.h).
+ * Variables are filled in. None of the values is the host's: paths of the host have stand-ins below COMPOSE_STAND_IN,
+ * which only whoever runs the services replaces (struct compose_place in task/compose_write.h).
  */
 #ifndef CORDON_MODEL_COMPOSE_H
 #define CORDON_MODEL_COMPOSE_H
@@ -71,7 +74,8 @@ extern const char *const compose_folder_names[COMPOSE_FOLDERS];
 struct compose_mount {
 	uint64_t kind;	    /* enum compose_mount_kind */
 	uint64_t folder;    /* of RUNNER: enum compose_folder */
-	const char *source; /* of TASK: relative and canonical, "." is the folder itself; of RUNNER: "." (services write there, and could make a link of any part of it); of VOLUME: its name */
+	const char *source; /* of TASK: relative and canonical, "." is the folder itself; of RUNNER: "." (services write
+			       there, and could make a link of any part of it); of VOLUME: its name */
 	const char *target; /* absolute, canonical, not "/" */
 	bool read_only;
 	uint64_t size; /* of TMPFS, bytes; 0: not said */
@@ -150,7 +154,9 @@ struct compose_service {
 	struct compose_health health;
 	uint64_t network_mode;		     /* enum compose_network_mode */
 	const char *network_service;	     /* of COMPOSE_NET_SERVICE */
-	struct compose_network_uses networks; /* of COMPOSE_NET_PROJECT: at least one, "default" where the file says nothing. container_name, and names in links of others, are aliases on all of them */
+	struct compose_network_uses
+		networks; /* of COMPOSE_NET_PROJECT: at least one, "default" where the file says nothing.
+			     container_name, and names in links of others, are aliases on all of them */
 	struct compose_pairs hosts;	     /* name, loopback address */
 	struct compose_strings ports;	     /* "8080/tcp" that it serves; nothing is ever published */
 	struct compose_strings cap_drop;     /* without "CAP_" */
@@ -178,8 +184,9 @@ const struct compose_service *compose_network(const struct compose *c, const str
 int compose_find(const struct compose *c, const char *name);
 
 /*
- * Does the model hold what this header says, and nothing that could reach further? A parser that was taken over may answer with any bytes, so this looks again at all that has a meaning outside: paths, names, images,
- * addresses, enums, references. Pure. NULL, or what is wrong.
+ * Does the model hold what this header says, and nothing that could reach further? A parser that was taken over may
+ * answer with any bytes, so this looks again at all that has a meaning outside: paths, names, images, addresses, enums,
+ * references. Pure. NULL, or what is wrong.
  */
 const char *compose_wrong(const struct compose *c);
 

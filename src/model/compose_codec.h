@@ -1,8 +1,9 @@
 /*
  * compose_codec: the services of a task as bytes, and back.
  *
- * One table says which fields there are, how they are written and what they may be; encoding, decoding, comparing and compose_wrong() walk it. Decoding trusts nothing: every count is held against the bytes that are left before memory is
- * taken, and the result has passed compose_wrong().
+ * One table says which fields there are, how they are written and what they may be; encoding, decoding, comparing and
+ * compose_wrong() walk it. Decoding trusts nothing: every count is held against the bytes that are left before memory
+ * is taken, and the result has passed compose_wrong().
  */
 #ifndef CORDON_MODEL_COMPOSE_CODEC_H
 #define CORDON_MODEL_COMPOSE_CODEC_H

@@ -7,45 +7,88 @@
 enum { MS_MAX = 24 * 3600 * 1000 };
 #define BYTES_MAX (UINT64_C(1) << 46)
 
-_Static_assert(offsetof(struct compose_pairs, n) == sizeof(void *) && offsetof(struct compose, n_services) == sizeof(void *),
+_Static_assert(offsetof(struct compose_pairs, n) == sizeof(void *) &&
+		       offsetof(struct compose, n_services) == sizeof(void *),
 	       "lists are a pointer and a number");
 
 static const struct compose_field pair_variable[] = {
-	{.name = "name", .kind = FIELD_TEXT, .offset = offsetof(struct compose_pair, name), .is = compose_is_variable, .needed = true},
+	{.name = "name",
+	 .kind = FIELD_TEXT,
+	 .offset = offsetof(struct compose_pair, name),
+	 .is = compose_is_variable,
+	 .needed = true},
 	{.name = "value", .kind = FIELD_TEXT, .offset = offsetof(struct compose_pair, value), .is = compose_is_text},
 };
 static const struct compose_shape variable_shape = SHAPE(struct compose_pair, pair_variable);
 
 static const struct compose_field pair_host[] = {
-	{.name = "host", .kind = FIELD_TEXT, .offset = offsetof(struct compose_pair, name), .is = compose_is_host, .needed = true},
-	{.name = "address", .kind = FIELD_TEXT, .offset = offsetof(struct compose_pair, value), .is = compose_is_loopback, .needed = true},
+	{.name = "host",
+	 .kind = FIELD_TEXT,
+	 .offset = offsetof(struct compose_pair, name),
+	 .is = compose_is_host,
+	 .needed = true},
+	{.name = "address",
+	 .kind = FIELD_TEXT,
+	 .offset = offsetof(struct compose_pair, value),
+	 .is = compose_is_loopback,
+	 .needed = true},
 };
 static const struct compose_shape host_shape = SHAPE(struct compose_pair, pair_host);
 
 static const struct compose_field build_fields[] = {
 	{.name = "set", .kind = FIELD_FLAG, .offset = offsetof(struct compose_build, set)},
-	{.name = "context", .kind = FIELD_TEXT, .offset = offsetof(struct compose_build, context), .is = compose_is_inside},
-	{.name = "dockerfile", .kind = FIELD_TEXT, .offset = offsetof(struct compose_build, dockerfile), .is = compose_is_inside},
+	{.name = "context",
+	 .kind = FIELD_TEXT,
+	 .offset = offsetof(struct compose_build, context),
+	 .is = compose_is_inside},
+	{.name = "dockerfile",
+	 .kind = FIELD_TEXT,
+	 .offset = offsetof(struct compose_build, dockerfile),
+	 .is = compose_is_inside},
 	{.name = "target", .kind = FIELD_TEXT, .offset = offsetof(struct compose_build, target), .is = compose_is_name},
 	{.name = "args", .kind = FIELD_LIST, .offset = offsetof(struct compose_build, args), .shape = &variable_shape},
 };
 static const struct compose_shape build_shape = SHAPE(struct compose_build, build_fields);
 
 static const struct compose_field mount_fields[] = {
-	{.name = "kind", .kind = FIELD_NUM, .offset = offsetof(struct compose_mount, kind), .max = COMPOSE_MOUNT_KINDS - 1},
-	{.name = "folder", .kind = FIELD_NUM, .offset = offsetof(struct compose_mount, folder), .max = COMPOSE_FOLDERS - 1},
-	{.name = "source", .kind = FIELD_TEXT, .offset = offsetof(struct compose_mount, source), .is = compose_is_inside},
-	{.name = "target", .kind = FIELD_TEXT, .offset = offsetof(struct compose_mount, target), .is = compose_is_target, .needed = true},
+	{.name = "kind",
+	 .kind = FIELD_NUM,
+	 .offset = offsetof(struct compose_mount, kind),
+	 .max = COMPOSE_MOUNT_KINDS - 1},
+	{.name = "folder",
+	 .kind = FIELD_NUM,
+	 .offset = offsetof(struct compose_mount, folder),
+	 .max = COMPOSE_FOLDERS - 1},
+	{.name = "source",
+	 .kind = FIELD_TEXT,
+	 .offset = offsetof(struct compose_mount, source),
+	 .is = compose_is_inside},
+	{.name = "target",
+	 .kind = FIELD_TEXT,
+	 .offset = offsetof(struct compose_mount, target),
+	 .is = compose_is_target,
+	 .needed = true},
 	{.name = "read_only", .kind = FIELD_FLAG, .offset = offsetof(struct compose_mount, read_only)},
 	{.name = "size", .kind = FIELD_NUM, .offset = offsetof(struct compose_mount, size), .max = BYTES_MAX},
 	{.name = "mode", .kind = FIELD_NUM, .offset = offsetof(struct compose_mount, mode), .max = 01777},
-	{.name = "line", .kind = FIELD_NUM, .offset = offsetof(struct compose_mount, line), .max = UINT32_MAX, .apart = true},
+	{.name = "line",
+	 .kind = FIELD_NUM,
+	 .offset = offsetof(struct compose_mount, line),
+	 .max = UINT32_MAX,
+	 .apart = true},
 };
 static const struct compose_shape mount_shape = SHAPE(struct compose_mount, mount_fields);
 
 static const struct compose_field need_fields[] = {
-	{.name = "service", .kind = FIELD_TEXT, .offset = offsetof(struct compose_need, service), .is = compose_is_name, .needed = true},
-	{.name = "condition", .kind = FIELD_NUM, .offset = offsetof(struct compose_need, condition), .max = COMPOSE_CONDITIONS - 1},
+	{.name = "service",
+	 .kind = FIELD_TEXT,
+	 .offset = offsetof(struct compose_need, service),
+	 .is = compose_is_name,
+	 .needed = true},
+	{.name = "condition",
+	 .kind = FIELD_NUM,
+	 .offset = offsetof(struct compose_need, condition),
+	 .max = COMPOSE_CONDITIONS - 1},
 };
 static const struct compose_shape need_shape = SHAPE(struct compose_need, need_fields);
 
@@ -56,20 +99,37 @@ static const struct compose_field health_fields[] = {
 	{.name = "test", .kind = FIELD_TEXTS, .offset = offsetof(struct compose_health, test)},
 	{.name = "interval", .kind = FIELD_NUM, .offset = offsetof(struct compose_health, interval), .max = MS_MAX},
 	{.name = "timeout", .kind = FIELD_NUM, .offset = offsetof(struct compose_health, timeout), .max = MS_MAX},
-	{.name = "start_period", .kind = FIELD_NUM, .offset = offsetof(struct compose_health, start_period), .max = MS_MAX},
-	{.name = "start_interval", .kind = FIELD_NUM, .offset = offsetof(struct compose_health, start_interval), .max = MS_MAX},
+	{.name = "start_period",
+	 .kind = FIELD_NUM,
+	 .offset = offsetof(struct compose_health, start_period),
+	 .max = MS_MAX},
+	{.name = "start_interval",
+	 .kind = FIELD_NUM,
+	 .offset = offsetof(struct compose_health, start_interval),
+	 .max = MS_MAX},
 	{.name = "retries", .kind = FIELD_NUM, .offset = offsetof(struct compose_health, retries), .max = 10000},
 };
 static const struct compose_shape health_shape = SHAPE(struct compose_health, health_fields);
 
 static const struct compose_field use_fields[] = {
-	{.name = "network", .kind = FIELD_TEXT, .offset = offsetof(struct compose_network_use, network), .is = compose_is_name, .needed = true},
-	{.name = "aliases", .kind = FIELD_TEXTS, .offset = offsetof(struct compose_network_use, aliases), .is = compose_is_host},
+	{.name = "network",
+	 .kind = FIELD_TEXT,
+	 .offset = offsetof(struct compose_network_use, network),
+	 .is = compose_is_name,
+	 .needed = true},
+	{.name = "aliases",
+	 .kind = FIELD_TEXTS,
+	 .offset = offsetof(struct compose_network_use, aliases),
+	 .is = compose_is_host},
 };
 static const struct compose_shape use_shape = SHAPE(struct compose_network_use, use_fields);
 
 static const struct compose_field limit_fields[] = {
-	{.name = "name", .kind = FIELD_TEXT, .offset = offsetof(struct compose_limit, name), .is = compose_is_limit, .needed = true},
+	{.name = "name",
+	 .kind = FIELD_TEXT,
+	 .offset = offsetof(struct compose_limit, name),
+	 .is = compose_is_limit,
+	 .needed = true},
 	{.name = "soft", .kind = FIELD_NUM, .offset = offsetof(struct compose_limit, soft), .max = BYTES_MAX},
 	{.name = "hard", .kind = FIELD_NUM, .offset = offsetof(struct compose_limit, hard), .max = BYTES_MAX},
 };
@@ -116,7 +176,11 @@ static const struct compose_field service_fields[] = {
 const struct compose_shape compose_service_shape = SHAPE(struct compose_service, service_fields);
 
 static const struct compose_field compose_fields[] = {
-	{.name = "services", .kind = FIELD_LIST, .offset = offsetof(struct compose, services), .shape = &compose_service_shape, .max = COMPOSE_SERVICES_MAX},
+	{.name = "services",
+	 .kind = FIELD_LIST,
+	 .offset = offsetof(struct compose, services),
+	 .shape = &compose_service_shape,
+	 .max = COMPOSE_SERVICES_MAX},
 	{.name = "main", .kind = FIELD_NUM, .offset = offsetof(struct compose, main), .max = COMPOSE_SERVICES_MAX - 1},
 	{.name = "networks", .kind = FIELD_TEXTS, .offset = offsetof(struct compose, networks), .is = compose_is_name},
 	{.name = "internal", .kind = FIELD_TEXTS, .offset = offsetof(struct compose, internal), .is = compose_is_name},

@@ -9,10 +9,11 @@
 #include "base/text.h"
 #include "model/compose.h"
 
-static const char *const limit_names[] = {"as",	    "core",   "cpu",	 "data",  "fsize",  "locks",   "memlock", "msgqueue",
-					  "nofile", "nproc",  "rss",	 "stack", "sigpending"};
+static const char *const limit_names[] = {"as",       "core",   "cpu",   "data", "fsize", "locks",     "memlock",
+					  "msgqueue", "nofile", "nproc", "rss",  "stack", "sigpending"};
 
-static const char *const signal_names[] = {"HUP", "INT", "QUIT", "ABRT", "KILL", "USR1", "USR2", "PIPE", "ALRM", "TERM", "CONT", "STOP", "TSTP", "WINCH", "PWR"};
+static const char *const signal_names[] = {"HUP",  "INT",  "QUIT", "ABRT", "KILL", "USR1",  "USR2", "PIPE",
+					   "ALRM", "TERM", "CONT", "STOP", "TSTP", "WINCH", "PWR"};
 
 static bool is_one_of(struct sv s, const char *const *names, size_t n)
 {
@@ -38,7 +39,8 @@ static bool is_clean(const char *s, bool lines)
 		if (n == 0 || p[0] == 0x7f || (p[0] < 0x20 && !(lines && (p[0] == '\t' || p[0] == '\n'))))
 			return false;
 		/* What some parsers of YAML take for the end of a line, and others not. */
-		if ((n == 2 && p[0] == 0xc2 && p[1] < 0xa0) || (n == 3 && p[0] == 0xe2 && p[1] == 0x80 && (p[2] == 0xa8 || p[2] == 0xa9)))
+		if ((n == 2 && p[0] == 0xc2 && p[1] < 0xa0) ||
+		    (n == 3 && p[0] == 0xe2 && p[1] == 0x80 && (p[2] == 0xa8 || p[2] == 0xa9)))
 			return false;
 	}
 	return true;
@@ -74,7 +76,8 @@ bool compose_is_name(const char *s)
 
 bool compose_is_host(const char *s)
 {
-	return is_made_of(sv_of(s), "._-", 253) && isalnum((unsigned char)s[0]) && !strstr(s, "..") && !sv_ends(sv_of(s), ".");
+	return is_made_of(sv_of(s), "._-", 253) && isalnum((unsigned char)s[0]) && !strstr(s, "..") &&
+	       !sv_ends(sv_of(s), ".");
 }
 
 bool compose_is_variable(const char *s)
@@ -112,7 +115,8 @@ static bool is_image_part(struct sv s, bool host)
 	struct sv port = colon ? sv_n(colon + 1, s.n - name.n - 1) : sv_of("1");
 	size_t i;
 
-	if (!is_made_of(name, "._-", 128) || !isalnum((unsigned char)name.p[0]) || !isalnum((unsigned char)name.p[name.n - 1]))
+	if (!is_made_of(name, "._-", 128) || !isalnum((unsigned char)name.p[0]) ||
+	    !isalnum((unsigned char)name.p[name.n - 1]))
 		return false;
 	if (memmem(name.p, name.n, "..", 2) || port.n == 0 || port.n > 5)
 		return false;

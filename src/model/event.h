@@ -1,8 +1,8 @@
 /*
  * event: what a run reports. Plain data; audit/ turns it into a line of the chain.
  *
- * Field names on the line follow OCSF 1.x where a class fits: `time` (ms since the epoch), `class_uid`, `activity_id`, `severity_id`,
- * `disposition`; plus run, seq, domain, verdict, rule, prev and hash.
+ * Field names on the line follow OCSF 1.x where a class fits: `time` (ms since the epoch), `class_uid`, `activity_id`,
+ * `severity_id`, `disposition`; plus run, seq, domain, verdict, rule, prev and hash.
  */
 #ifndef CORDON_MODEL_EVENT_H
 #define CORDON_MODEL_EVENT_H

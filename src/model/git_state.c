@@ -6,7 +6,8 @@
 
 #include "base/cleanup.h"
 
-const char *const git_state_files[GIT_STATE_FILES] = {"rebase-merge/git-rebase-todo", "rebase-merge/strategy", "sequencer/opts"};
+const char *const git_state_files[GIT_STATE_FILES] = {"rebase-merge/git-rebase-todo", "rebase-merge/strategy",
+						      "sequencer/opts"};
 
 static const char *const git_state_folders[] = {"rebase-merge", "sequencer"};
 
@@ -119,9 +120,12 @@ static bool options_run(struct sv options)
 		line = skip_blanks(next_line(&options));
 		if (line.n && line.p[line.n - 1] == '\\')
 			return true;
-		if (!names_strategy(line) || (sv_starts(line, other) && !names_strategy(sv_n(line.p + sizeof(other) - 1, line.n - sizeof(other) + 1))))
+		if (!names_strategy(line) ||
+		    (sv_starts(line, other) &&
+		     !names_strategy(sv_n(line.p + sizeof(other) - 1, line.n - sizeof(other) + 1))))
 			continue;
-		if (!sv_starts(line, key) || !is_known_strategy(sv_n(line.p + sizeof(key) - 1, line.n - sizeof(key) + 1)))
+		if (!sv_starts(line, key) ||
+		    !is_known_strategy(sv_n(line.p + sizeof(key) - 1, line.n - sizeof(key) + 1)))
 			return true;
 	}
 	return false;

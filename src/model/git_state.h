@@ -1,8 +1,11 @@
 /*
- * git_state: what a rebase, cherry-pick or revert that is going on leaves in a repository, and whether `git rebase --continue` and its like would run a program because of it.
+ * git_state: what a rebase, cherry-pick or revert that is going on leaves in a repository, and whether `git rebase
+ * --continue` and its like would run a program because of it.
  *
- * Three files can name one: the list of a rebase by its lines `exec`, and the strategy of a merge, from which git makes the name of a program (`/x` is ./git-merge-/x). Who rebases in a sandbox needs these files, so their names
- * are not denied; what stands in them is judged when they come back from a copy, and looked at where a run worked in the folder itself.
+ * Three files can name one: the list of a rebase by its lines `exec`, and the strategy of a merge, from which git makes
+ * the name of a program (`/x` is ./git-merge-/x). Who rebases in a sandbox needs these files, so their names are not
+ * denied; what stands in them is judged when they come back from a copy, and looked at where a run worked in the folder
+ * itself.
  */
 #ifndef CORDON_MODEL_GIT_STATE_H
 #define CORDON_MODEL_GIT_STATE_H

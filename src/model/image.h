@@ -1,7 +1,8 @@
 /*
  * image: a root file system as layers, and what a sandbox made of one is, as plain data.
  *
- * Layers are folders of the host that nobody writes to: each holds the files of one layer, what it takes away as overlayfs says it (a character device 0:0; the attribute user.overlay.opaque).
+ * Layers are folders of the host that nobody writes to: each holds the files of one layer, what it takes away as
+ * overlayfs says it (a character device 0:0; the attribute user.overlay.opaque).
  */
 #ifndef CORDON_MODEL_IMAGE_H
 #define CORDON_MODEL_IMAGE_H
@@ -11,8 +12,9 @@
 #include <stdint.h>
 
 /*
- * Who the ids of an image's files and processes are on the host. Inside 0 is `zero`, inside 1 and further are `first` and further, up to `count` ids in all. With count 1 everything belongs to one id: chown of
- * anything to anybody is made to look successful, and reported. Groups likewise.
+ * Who the ids of an image's files and processes are on the host. Inside 0 is `zero`, inside 1 and further are `first`
+ * and further, up to `count` ids in all. With count 1 everything belongs to one id: chown of anything to anybody is
+ * made to look successful, and reported. Groups likewise.
  */
 struct image_ids {
 	uint32_t count;
@@ -32,12 +34,14 @@ struct image_config {
 };
 
 /*
- * A folder or file of the host in an image's sandbox. What is shown read-only looks as if inside 0 owned it. What is writable is a folder made for this run alone, which belongs to an id of the sandbox
- * and lies in a folder that is closed to others (0700); nothing guards names in it.
+ * A folder or file of the host in an image's sandbox. What is shown read-only looks as if inside 0 owned it. What is
+ * writable is a folder made for this run alone, which belongs to an id of the sandbox and lies in a folder that is
+ * closed to others (0700); nothing guards names in it.
  */
 struct image_mount {
 	const char *source; /* absolute and canonical, on the host */
-	const char *target; /* absolute, inside, no link itself, not in /proc, /dev or /sys; made where it is missing, and taken away again */
+	const char *target; /* absolute, inside, no link itself, not in /proc, /dev or /sys; made where it is missing,
+			       and taken away again */
 	bool writable;
 };
 
@@ -47,8 +51,9 @@ enum { IMAGE_GROUPS_MAX = 64 };
 struct image_root {
 	const char *const *layers; /* topmost first, NULL-terminated, at least one; absolute and canonical */
 	/*
-	 * What the sandbox changes is in `upper` afterwards, but for mount points, which are taken away again. Both stand in one folder of their own, which is closed to others (0700); all three belong to
-	 * `zero` of ids. Their own names are letters, digits, '.', '_' and '-'.
+	 * What the sandbox changes is in `upper` afterwards, but for mount points, which are taken away again. Both
+	 * stand in one folder of their own, which is closed to others (0700); all three belong to `zero` of ids. Their
+	 * own names are letters, digits, '.', '_' and '-'.
 	 */
 	const char *upper;
 	const char *work; /* for overlayfs: emptied before and after */

@@ -1,8 +1,9 @@
 /*
- * plan: what a backend will do, in order, as plain data. Made from an effective policy, a request and one look at the host;
- * never changed afterwards; printed by --dry-run.
+ * plan: what a backend will do, in order, as plain data. Made from an effective policy, a request and one look at the
+ * host; never changed afterwards; printed by --dry-run.
  *
- * Everything lives in the plan's arena. Paths are absolute and canonical; `source` is a path of the host, `target` one inside.
+ * Everything lives in the plan's arena. Paths are absolute and canonical; `source` is a path of the host, `target` one
+ * inside.
  */
 #ifndef CORDON_MODEL_PLAN_H
 #define CORDON_MODEL_PLAN_H
@@ -27,7 +28,8 @@ enum plan_op_kind {
 	PLAN_PROC,    /* its own /proc */
 	PLAN_DEVICE,  /* a device node of the host */
 	PLAN_PTS,     /* its own terminals */
-	PLAN_OVERLAY, /* a copy-on-write view of source at target; changes go to `upper`, or to the scratch space where that is NULL */
+	PLAN_OVERLAY, /* a copy-on-write view of source at target; changes go to `upper`, or to the scratch space where
+			 that is NULL */
 	PLAN_PROTECT, /* what stands at target becomes read-only */
 	PLAN_MASK,    /* what stands at target cannot be seen */
 	PLAN_SHOW,    /* what the sandbox has at source, inside, is shown at target too */
@@ -46,7 +48,8 @@ struct plan_op {
 	bool folder;	 /* BIND: the source is one. MASK: what it hides is known to be one, and no link */
 	bool writable;	 /* Landlock grants writing below target */
 	bool host;	 /* its files are the host's: mandatory protections hold there; root's ids are mapped */
-	bool judged;	 /* host: by the name that source is, which others may change what stands at: see plan/plan_source.h. Else it is Cordon's own */
+	bool judged;     /* host: by the name that source is, which others may change what stands at: see
+			    plan/plan_source.h. Else it is Cordon's own */
 	uint64_t dev, ino; /* judged: of the folder that was searched; ino 0: none was */
 };
 
@@ -74,7 +77,8 @@ struct plan_guard {
 	bool hidden;	   /* no access at all; else only writing is refused */
 	bool host_only;	   /* does not hold in the sandbox's own places (/tmp) */
 	bool yields;	   /* to a writable folder that the policy names below it */
-	bool of_run;	   /* what no policy lists: a file that its policy came from, or that holds a credential; what a denied name leads to that is a link */
+	bool of_run;       /* what no policy lists: a file that its policy came from, or that holds a credential; what a
+			      denied name leads to that is a link */
 };
 
 /*
@@ -118,8 +122,10 @@ struct plan {
 
 	const char *runtime, *runtime_why; /* who carries it out, and what named it; NULL: not known yet */
 
-	const struct image_root *image; /* the root is made of these layers, in place of the host's base system; NULL: no */
-	const char **storage_folders;	/* what limits.storage counts: the image's upper folder, and what else it may write to; NULL-terminated. NULL: there is no image */
+	const struct image_root
+		*image; /* the root is made of these layers, in place of the host's base system; NULL: no */
+	const char **storage_folders; /* what limits.storage counts: the image's upper folder, and what else it may
+					 write to; NULL-terminated. NULL: there is no image */
 
 	const char *skeleton; /* a root with all places made, on the host; NULL: none */
 	const char *state_dir; /* the run's own folder on the host: upper and work folders are below it */

@@ -6,8 +6,9 @@
  *
  * A struct policy is used in two states:
  *  - as read from one file: scalars may be unset, lists hold what that file says;
- *  - effective: `extends` resolved, the operator's ceiling applied, defaults filled in (origin file 0, "built in"), mandatory
- *    protections added, paths absolute (~ and relative ones resolved) and canonical. Backends see only this state.
+ *  - effective: `extends` resolved, the operator's ceiling applied, defaults filled in (origin file 0, "built in"),
+ * mandatory protections added, paths absolute (~ and relative ones resolved) and canonical. Backends see only this
+ * state.
  */
 #ifndef CORDON_MODEL_POLICY_H
 #define CORDON_MODEL_POLICY_H
@@ -59,7 +60,8 @@ enum dns_mode { DNS_NONE, DNS_POLICY };
 enum runtime { RUNTIME_AUTO, RUNTIME_NATIVE, RUNTIME_GVISOR, RUNTIME_RUNC, RUNTIME_CRUN, RUNTIME_DOCKER };
 enum provider_kind { PROVIDER_ANTHROPIC, PROVIDER_OPENAI, PROVIDER_GEMINI };
 enum server_tools { SERVER_TOOLS_DENY, SERVER_TOOLS_ALLOW };
-/* Which addresses the host of a provider may lead to: any that models are served from; but for those that network.deny has; of these only public ones. */
+/* Which addresses the host of a provider may lead to: any that models are served from; but for those that network.deny
+ * has; of these only public ones. */
 enum provider_reach { REACH_ANY, REACH_UNDENIED, REACH_PUBLIC };
 
 struct pol_fs {
@@ -67,17 +69,20 @@ struct pol_fs {
 	struct pol_list read;	/* globs; inside a writable folder they mean: read-only there */
 	struct pol_list write;
 	struct pol_list deny;	 /* no access at all; wins */
-	struct pol_list protect; /* mandatory, never in a file: readable, but never written, made or replaced, in folders of the host */
+	struct pol_list protect; /* mandatory, never in a file: readable, but never written, made or replaced, in
+				    folders of the host */
 	struct pol_num tmp_size;
 	struct pol_num tmp_bound; /* a ceiling's tmp_size, lower than tmp_size or not */
 	bool read_bounded, write_bounded; /* a ceiling lists folders: entries were held against it by name */
-	bool workdir_read_bounded, workdir_write_bounded; /* a ceiling keeps the work folder from being read or written: the same */
+	bool workdir_read_bounded,
+		workdir_write_bounded; /* a ceiling keeps the work folder from being read or written: the same */
 };
 
 /* Which GraphQL requests; at least one list is set. */
 struct net_graphql {
 	struct pol_list types;      /* query, mutation, subscription */
-	struct pol_list operations; /* fields at the top of a request, with * and ?; never its operationName, which the client chooses */
+	struct pol_list operations; /* fields at the top of a request, with * and ?; never its operationName, which the
+				       client chooses */
 };
 
 /* Which JSON-RPC requests of the Model Context Protocol; at least one list is set. */

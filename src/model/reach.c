@@ -53,7 +53,8 @@ static bool add_row(struct redirect *to, const struct cidr *c, uint16_t port, bo
 
 	if (to->n == REDIRECT_ROWS || (v4 && c->bits < 96))
 		return false;
-	*row = (struct redirect_row){.v6 = !v4, .refuse = refuse, .port = port, .bits = (uint8_t)(v4 ? c->bits - 96 : c->bits)};
+	*row = (struct redirect_row){
+		.v6 = !v4, .refuse = refuse, .port = port, .bits = (uint8_t)(v4 ? c->bits - 96 : c->bits)};
 	memcpy(row->address, c->net.b + (v4 ? 12 : 0), v4 ? 4 : 16);
 	to->n++;
 	return true;
@@ -151,7 +152,9 @@ void reach_of(const struct policy *p, struct redirect *ret)
 
 	ret->n = 0;
 	ret->refuse_rest = !wide;
-	/* names first: a range that is denied or opened means what a name leads to, never the address that stands for it */
-	if (!add_names(ret, &net->allow, wide) || !add_denied(ret, &net->deny) || !add_allowed(ret, &net->allow) || (wide && !add_floor(ret)))
+	/* names first: a range that is denied or opened means what a name leads to, never the address that stands for
+	 * it */
+	if (!add_names(ret, &net->allow, wide) || !add_denied(ret, &net->deny) || !add_allowed(ret, &net->allow) ||
+	    (wide && !add_floor(ret)))
 		reach_all(ret);
 }

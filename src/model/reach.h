@@ -1,8 +1,10 @@
 /*
- * reach: which connections that are dialled by address could be allowed by a policy, so that the rest can be refused before it is made.
+ * reach: which connections that are dialled by address could be allowed by a policy, so that the rest can be refused
+ * before it is made.
  *
- * Never less than what the policy allows: what the gateway's judge may say yes to is redirected to it, and judged there; what is left is refused by the kernel at once. More than that where
- * a policy has more ranges and ports than there are rows for: then everything goes to the judge, and a connection that it refuses is one that is cut.
+ * Never less than what the policy allows: what the gateway's judge may say yes to is redirected to it, and judged
+ * there; what is left is refused by the kernel at once. More than that where a policy has more ranges and ports than
+ * there are rows for: then everything goes to the judge, and a connection that it refuses is one that is cut.
  */
 #ifndef CORDON_MODEL_REACH_H
 #define CORDON_MODEL_REACH_H

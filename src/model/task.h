@@ -1,11 +1,15 @@
 /*
  * task: what a benchmark task's folder says, as plain data.
  *
- * One form for Harbor's task.toml, BenchFlow's task.md and Terminal-Bench 1's task.yaml. Everything a task points to lives in its arena; task_free() ends it all. Values remember where
- * they were written (struct origin; file is 1 for the file that files.config names). Unset means that the task did not say it; the TASK_DEFAULT_ values are what its runners take then.
+ * One form for Harbor's task.toml, BenchFlow's task.md and Terminal-Bench 1's task.yaml. Everything a task points to
+ * lives in its arena; task_free() ends it all. Values remember where they were written (struct origin; file is 1 for
+ * the file that files.config names). Unset means that the task did not say it; the TASK_DEFAULT_ values are what its
+ * runners take then.
  *
- * Whoever loads a task has checked it (task/format.h): text is UTF-8 without controls but tab and newline, paths inside the sandbox are absolute, canonical and without "..", names of the folder's files are relative,
- * canonical and without "..", and no field is here that nobody honours. Nothing in it was taken from this machine: `${NAME}` in values of `env` stands as it was written (task/env.h).
+ * Whoever loads a task has checked it (task/format.h): text is UTF-8 without controls but tab and newline, paths inside
+ * the sandbox are absolute, canonical and without "..", names of the folder's files are relative, canonical and without
+ * "..", and no field is here that nobody honours. Nothing in it was taken from this machine: `${NAME}` in values of
+ * `env` stands as it was written (task/env.h).
  */
 #ifndef CORDON_MODEL_TASK_H
 #define CORDON_MODEL_TASK_H
@@ -19,7 +23,8 @@
 enum task_format {
 	TASK_HARBOR,   /* task.toml, instruction.md, environment/, tests/, solution/ */
 	TASK_DOCUMENT, /* task.md: the same as front matter, and the instruction below it; verifier/, oracle/ */
-	TASK_TERMINAL  /* Terminal-Bench 1: task.yaml, Dockerfile and docker-compose.yaml at the top, run-tests.sh, tests/, solution.sh */
+	TASK_TERMINAL  /* Terminal-Bench 1: task.yaml, Dockerfile and docker-compose.yaml at the top, run-tests.sh,
+			  tests/, solution.sh */
 };
 
 enum {
@@ -39,7 +44,8 @@ extern const char *const task_network_names[];
 /* Of one role. The environment's holds for every role that says nothing. */
 struct task_network {
 	struct pol_num mode;   /* enum net_mode; `allow_internet` is folded into it */
-	struct pol_list hosts; /* exact names, "*.name", addresses and networks ("10.0.0.0/8"); only with NET_ALLOWLIST, and then at least one. Lower case. */
+	struct pol_list hosts; /* exact names, "*.name", addresses and networks ("10.0.0.0/8"); only with NET_ALLOWLIST,
+				  and then at least one. Lower case. */
 };
 
 struct task_healthcheck {
@@ -113,11 +119,13 @@ struct task_verifier {
 	struct task_network network;
 	struct pol_pairs env;
 	struct task_range range;
-	struct pol_str service;		      /* of the compose file whose state is judged; unset or "main": the agent's */
-	struct pol_num separate;	      /* 1: the verifier is a machine of its own, which only gets the artifacts; 0 or unset: it sees the agent's files */
+	struct pol_str service;  /* of the compose file whose state is judged; unset or "main": the agent's */
+	struct pol_num separate; /* 1: the verifier is a machine of its own, which only gets the artifacts; 0 or unset:
+				    it sees the agent's files */
 	struct task_environment *environment; /* of a separate one; NULL: as the task's */
 	struct task_commands collect;
-	struct pol_num keep_conftests; /* 1: conftest.py files of the agent are wanted ([verifier.hardening] cleanup_conftests = false) */
+	struct pol_num keep_conftests; /* 1: conftest.py files of the agent are wanted ([verifier.hardening]
+					  cleanup_conftests = false) */
 	struct pol_list pytest_plugins;
 };
 
@@ -143,13 +151,15 @@ struct task_artifacts {
 struct task_files {
 	const char *config;	 /* task.toml, task.md or task.yaml; NULL in a step */
 	const char *instruction; /* instruction.md; NULL where the config has it */
-	const char *context;	 /* of the build: "environment", "." for Terminal-Bench; NULL: there is only docker_image */
+	const char *context; /* of the build: "environment", "." for Terminal-Bench; NULL: there is only docker_image */
 	const char *dockerfile;	 /* environment/Dockerfile */
 	const char *compose;	 /* environment/docker-compose.yaml: the runner's one compose file */
 	const char *tests;	 /* tests or verifier: /tests of the verifier */
 	const char *test_script; /* tests/test.sh, run-tests.sh: what the verifier runs */
-	const char *test_dockerfile; /* tests/Dockerfile: of a separate verifier without docker_image; `tests` is the context, and what it builds has the tests in it */
-	const char *test_compose; /* tests/docker-compose.yaml of a separate verifier: says no more than that it has `tests` at /tests (task/review_compose.h) */
+	const char *test_dockerfile; /* tests/Dockerfile: of a separate verifier without docker_image; `tests` is the
+					context, and what it builds has the tests in it */
+	const char *test_compose;    /* tests/docker-compose.yaml of a separate verifier: says no more than that it has
+					`tests` at /tests (task/review_compose.h) */
 	const char *solution;	 /* solution or oracle: /solution of the oracle */
 	const char *solve_script; /* solution/solve.sh, solution.sh */
 	const char *workdir;	 /* of a step: steps/NAME/workdir, copied into the work folder before it */
@@ -163,7 +173,8 @@ struct task_step {
 	struct task_verifier verifier;
 	struct task_healthcheck healthcheck; /* besides the environment's */
 	struct task_artifacts artifacts;     /* besides the task's */
-	struct pol_pairs min_reward; /* key -> number as text: below it, later steps are not run; {"reward": n} for a plain number */
+	struct pol_pairs min_reward; /* key -> number as text: below it, later steps are not run; {"reward": n} for a
+					plain number */
 	struct task_files files;
 };
 
@@ -184,8 +195,10 @@ struct task {
 	struct task_step *steps; /* in order; none: the task is one step */
 	uint32_t n_steps;
 	struct pol_num steps_reward; /* enum task_steps_reward; unset: mean */
-	struct pol_str parser;	     /* Terminal-Bench 1: what its test script says is read by this parser, "pytest" or "swebench"; there is no reward file */
-	const char *metadata;	     /* one JSON object, kept and never interpreted: [metadata], [task] and what else only describes */
+	struct pol_str parser;       /* Terminal-Bench 1: what its test script says is read by this parser, "pytest" or
+					"swebench"; there is no reward file */
+	const char *metadata; /* one JSON object, kept and never interpreted: [metadata], [task] and what else only
+				 describes */
 	struct task_files files;
 };
 
@@ -216,8 +229,9 @@ void task_free(struct task *t); /* NULL is fine */
 void task_problem_add(struct task_problems *list, const struct task_problem *p);
 
 /*
- * Between the confined parser and us. Encoding appends to out; decoding trusts nothing: every count, length and enum is checked, texts hold no NUL, and paths are looked at again by whoever uses them.
- * 0 or -errno (-EBADMSG: malformed). The problems' texts are copied into problems->arena, which the caller has set.
+ * Between the confined parser and us. Encoding appends to out; decoding trusts nothing: every count, length and enum is
+ * checked, texts hold no NUL, and paths are looked at again by whoever uses them. 0 or -errno (-EBADMSG: malformed).
+ * The problems' texts are copied into problems->arena, which the caller has set.
  */
 int task_encode(const struct task *t, const struct task_problems *problems, struct buf *out);
 int task_decode(struct sv bytes, struct task **ret, struct task_problems *problems);

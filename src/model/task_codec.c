@@ -5,10 +5,21 @@
 #include "wire/wire.h"
 
 /*
- * One description for both directions: a struct is a table of its members, and one function walks it, writing each when encoding and replacing it when decoding, so the two cannot drift apart. Members of type
- * pol_num, pol_str and so on travel with their origins.
+ * One description for both directions: a struct is a table of its members, and one function walks it, writing each when
+ * encoding and replacing it when decoding, so the two cannot drift apart. Members of type pol_num, pol_str and so on
+ * travel with their origins.
  */
-enum member_kind { MEMBER_NUM, MEMBER_STR, MEMBER_LIST, MEMBER_PAIRS, MEMBER_RANGE, MEMBER_TEXT, MEMBER_STRUCT, MEMBER_POINTER, MEMBER_ARRAY };
+enum member_kind {
+	MEMBER_NUM,
+	MEMBER_STR,
+	MEMBER_LIST,
+	MEMBER_PAIRS,
+	MEMBER_RANGE,
+	MEMBER_TEXT,
+	MEMBER_STRUCT,
+	MEMBER_POINTER,
+	MEMBER_ARRAY
+};
 
 struct shape;
 
@@ -254,7 +265,8 @@ static void walk(struct codec *c, const struct shape *shape, void *object)
 #define POINTER(type, name, of)	 {MEMBER_POINTER, offsetof(struct type, name), 0, &of, 0}
 #define ARRAY(type, name, n, of) {MEMBER_ARRAY, offsetof(struct type, name), 0, &of, offsetof(struct type, n)}
 #define SHAPE(type)                                                                                                    \
-	static const struct shape type##_shape = {sizeof(struct type), type##_members, sizeof(type##_members) / sizeof(type##_members[0])}
+	static const struct shape type##_shape = {sizeof(struct type), type##_members,                                 \
+						  sizeof(type##_members) / sizeof(type##_members[0])}
 
 static const struct member task_network_members[] = {ENUM(task_network, mode, NET_PUBLIC), LIST(task_network, hosts)};
 SHAPE(task_network);
@@ -266,14 +278,18 @@ static const struct member task_healthcheck_members[] = {
 SHAPE(task_healthcheck);
 
 static const struct member task_mcp_members[] = {
-	STR(task_mcp, name),   ENUM(task_mcp, transport, TASK_MCP_HTTP), STR(task_mcp, url),		 STR(task_mcp, command),
-	LIST(task_mcp, args),  STR(task_mcp, cwd),			  PAIRS(task_mcp, env),		 PAIRS(task_mcp, headers),
-	LIST(task_mcp, tools), LIST(task_mcp, include_tags),		  LIST(task_mcp, exclude_tags),
+	STR(task_mcp, name),          ENUM(task_mcp, transport, TASK_MCP_HTTP),
+	STR(task_mcp, url),           STR(task_mcp, command),
+	LIST(task_mcp, args),         STR(task_mcp, cwd),
+	PAIRS(task_mcp, env),         PAIRS(task_mcp, headers),
+	LIST(task_mcp, tools),        LIST(task_mcp, include_tags),
+	LIST(task_mcp, exclude_tags),
 };
 SHAPE(task_mcp);
 
 static const struct member task_command_members[] = {
-	STR(task_command, command), NUM(task_command, timeout), STR(task_command, cwd), PAIRS(task_command, env), STR(task_command, user), STR(task_command, service),
+	STR(task_command, command), NUM(task_command, timeout), STR(task_command, cwd),
+	PAIRS(task_command, env),   STR(task_command, user),    STR(task_command, service),
 };
 SHAPE(task_command);
 
@@ -323,7 +339,10 @@ static const struct member task_solution_members[] = {NUM(task_solution, timeout
 SHAPE(task_solution);
 
 static const struct member task_artifact_members[] = {
-	STR(task_artifact, source), STR(task_artifact, destination), STR(task_artifact, service), LIST(task_artifact, exclude),
+	STR(task_artifact, source),
+	STR(task_artifact, destination),
+	STR(task_artifact, service),
+	LIST(task_artifact, exclude),
 };
 SHAPE(task_artifact);
 
@@ -331,8 +350,10 @@ static const struct member task_artifacts_members[] = {ARRAY(task_artifacts, v, 
 SHAPE(task_artifacts);
 
 static const struct member task_files_members[] = {
-	TEXT(task_files, config),   TEXT(task_files, instruction), TEXT(task_files, context),  TEXT(task_files, dockerfile),   TEXT(task_files, compose),
-	TEXT(task_files, tests),    TEXT(task_files, test_script), TEXT(task_files, test_dockerfile), TEXT(task_files, test_compose), TEXT(task_files, solution), TEXT(task_files, solve_script), TEXT(task_files, workdir),
+	TEXT(task_files, config),      TEXT(task_files, instruction),     TEXT(task_files, context),
+	TEXT(task_files, dockerfile),  TEXT(task_files, compose),         TEXT(task_files, tests),
+	TEXT(task_files, test_script), TEXT(task_files, test_dockerfile), TEXT(task_files, test_compose),
+	TEXT(task_files, solution),    TEXT(task_files, solve_script),    TEXT(task_files, workdir),
 };
 SHAPE(task_files);
 
@@ -413,7 +434,8 @@ static void visit_all(struct codec *c, struct task *t, struct task_problems *pro
 
 int task_encode(const struct task *t, const struct task_problems *problems, struct buf *out)
 {
-	/* Encoding only reads: the copies keep the one description of both directions from writing to what is the caller's. */
+	/* Encoding only reads: the copies keep the one description of both directions from writing to what is the
+	 * caller's. */
 	struct task task = *t;
 	struct task_problems list = *problems;
 	struct codec c = {.out = out};

@@ -306,7 +306,10 @@ static int put_argument(struct builder *b, const char *arg)
 		return error_set(b->err, ERROR_USAGE, "--env %s: %s; give --env %s=VALUE if the sandbox needs one",
 				 copy, environ_why_text(ENVIRON_FORBIDDEN), copy);
 	if (!may_pass(&b->req->policy->process.env_bound, copy))
-		return error_set(b->err, ERROR_DENIED, "--env %s: the ceiling's process.env.pass does not list it; leave it out, or ask the operator", copy);
+		return error_set(
+			b->err, ERROR_DENIED,
+			"--env %s: the ceiling's process.env.pass does not list it; leave it out, or ask the operator",
+			copy);
 	return pass(b, copy, ENVIRON_ARGUMENT, (struct origin){0});
 }
 

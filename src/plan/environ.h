@@ -59,7 +59,8 @@ struct environ_request {
 	char *const *host; /* NULL-terminated NAME=VALUE */
 	const char *pwd;   /* where CMD starts, inside */
 	const char *home;  /* the user's home: an empty folder of that name inside */
-	const struct image_root *image; /* the sandbox is made of it, and home says nothing; NULL: of the host's base system */
+	const struct image_root
+		*image; /* the sandbox is made of it, and home says nothing; NULL: of the host's base system */
 	bool tty;
 	const char *const *arguments; /* of --env */
 	size_t n_arguments;

@@ -92,7 +92,9 @@ int environ_gate(struct arena *arena, const struct environ_request *req, struct 
 			return -1;
 	}
 	if (p->net.mode.v != NET_NONE && req->java_option)
-		out[n++] = (struct environ_placeholder){"JAVA_TOOL_OPTIONS", "-Djavax.net.ssl.trustStore=" GATE_JAVA " -Djavax.net.ssl.trustStorePassword=changeit"};
+		out[n++] = (struct environ_placeholder){"JAVA_TOOL_OPTIONS",
+							"-Djavax.net.ssl.trustStore=" GATE_JAVA
+							" -Djavax.net.ssl.trustStorePassword=changeit"};
 	for (i = 0; i < p->inference.n_providers && n < ENVIRON_GATE_MAX; i++) {
 		provider = &p->inference.providers[i];
 		name = environ_gate_variable(provider);
@@ -100,7 +102,8 @@ int environ_gate(struct arena *arena, const struct environ_request *req, struct 
 		if (is_taken(out, n, name))
 			continue;
 		out[n].name = name;
-		out[n].value = arena_printf(arena, "http://127.0.0.1:%u%s", GATE_INFERENCE_PORT + i, base_urls[provider->kind.v].path);
+		out[n].value = arena_printf(arena, "http://127.0.0.1:%u%s", GATE_INFERENCE_PORT + i,
+					    base_urls[provider->kind.v].path);
 		if (!out[n++].value)
 			return -1;
 	}

@@ -11,7 +11,8 @@
 
 #define WHY "the base system"
 
-/* A part of the base system: the host's link as a link, its folder or file shown read-only, or nothing where the host has none. */
+/* A part of the base system: the host's link as a link, its folder or file shown read-only, or nothing where the host
+ * has none. */
 static int add_host_part(struct draft *d, const char *path)
 {
 	struct plan_op op = {.kind = PLAN_BIND, .target = path, .source = path, .why = WHY,
@@ -35,7 +36,8 @@ static int add_host_part(struct draft *d, const char *path)
 
 static int add_mask(struct draft *d, const char *path)
 {
-	struct plan_op op = {.kind = PLAN_MASK, .target = path, .why = "kernel surface", .flags = MOUNT_READ_ONLY | MOUNT_NO_EXEC};
+	struct plan_op op = {
+		.kind = PLAN_MASK, .target = path, .why = "kernel surface", .flags = MOUNT_READ_ONLY | MOUNT_NO_EXEC};
 	struct stat st;
 
 	/* Files that only host root may read need no mask: the workload is never host root. */
@@ -66,26 +68,43 @@ const char *plan_base_resolv_conf(const struct draft *d)
 	return has_names(d) ? "nameserver 127.0.0.1\noptions attempts:1 timeout:5\n" : "options attempts:1 timeout:1\n";
 }
 
-/* Where nobody answers, nobody is asked: a name is "not known", which no program tries again, and not a "temporary failure". */
+/* Where nobody answers, nobody is asked: a name is "not known", which no program tries again, and not a "temporary
+ * failure". */
 static const char *nsswitch_conf(const struct draft *d)
 {
-	return has_names(d) ? "passwd: files\ngroup: files\nhosts: files dns\nnetworks: files\nprotocols: files\nservices: files\n"
-			    : "passwd: files\ngroup: files\nhosts: files\nnetworks: files\nprotocols: files\nservices: files\n";
+	return has_names(d) ? "passwd: files\ngroup: files\nhosts: files dns\nnetworks: files\nprotocols: "
+			      "files\nservices: files\n"
+			    : "passwd: files\ngroup: files\nhosts: files\nnetworks: files\nprotocols: files\nservices: "
+			      "files\n";
 }
 
 static int add_made(struct draft *d)
 {
 	struct plan *p = d->plan;
-	const char *passwd = arena_printf(p->arena, "root:x:0:0:root:/root:/usr/sbin/nologin\ncordon:x:%u:%u::%s:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+	const char *passwd = arena_printf(p->arena,
+					  "root:x:0:0:root:/root:/usr/sbin/nologin\ncordon:x:%u:%u::%s:/bin/"
+					  "sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
 					  p->uid, p->gid, p->home);
 	const char *group = arena_printf(p->arena, "root:x:0:\ncordon:x:%u:\nnogroup:x:65534:\n", p->gid);
 	const struct plan_op made[] = {
 		{.kind = PLAN_FILE, .target = "/etc/group", .source = group, .mode = 0644, .why = WHY},
 		{.kind = PLAN_FILE, .target = "/etc/hostname", .source = "cordon\n", .mode = 0644, .why = WHY},
-		{.kind = PLAN_FILE, .target = "/etc/hosts", .source = "127.0.0.1 localhost cordon\n::1 localhost\n", .mode = 0644, .why = WHY},
-		{.kind = PLAN_FILE, .target = "/etc/nsswitch.conf", .source = nsswitch_conf(d), .mode = 0644, .why = WHY},
+		{.kind = PLAN_FILE,
+		 .target = "/etc/hosts",
+		 .source = "127.0.0.1 localhost cordon\n::1 localhost\n",
+		 .mode = 0644,
+		 .why = WHY},
+		{.kind = PLAN_FILE,
+		 .target = "/etc/nsswitch.conf",
+		 .source = nsswitch_conf(d),
+		 .mode = 0644,
+		 .why = WHY},
 		{.kind = PLAN_FILE, .target = "/etc/passwd", .source = passwd, .mode = 0644, .why = WHY},
-		{.kind = PLAN_FILE, .target = "/etc/resolv.conf", .source = plan_base_resolv_conf(d), .mode = 0644, .why = WHY},
+		{.kind = PLAN_FILE,
+		 .target = "/etc/resolv.conf",
+		 .source = plan_base_resolv_conf(d),
+		 .mode = 0644,
+		 .why = WHY},
 	};
 
 	return add_all(d, made, sizeof(made) / sizeof(made[0]));
@@ -108,7 +127,13 @@ int plan_base_add_devices(struct draft *d)
 		{.kind = PLAN_LINK, .target = "/dev/stdin", .source = "/proc/self/fd/0", .why = WHY},
 		{.kind = PLAN_LINK, .target = "/dev/stdout", .source = "/proc/self/fd/1", .why = WHY},
 		{.kind = PLAN_LINK, .target = "/dev/stderr", .source = "/proc/self/fd/2", .why = WHY},
-		{.kind = PLAN_TMPFS, .target = "/dev/shm", .source = "shm", .mode = 01777, .folder = true, .writable = true, .flags = MOUNT_NO_EXEC,
+		{.kind = PLAN_TMPFS,
+		 .target = "/dev/shm",
+		 .source = "shm",
+		 .mode = 01777,
+		 .folder = true,
+		 .writable = true,
+		 .flags = MOUNT_NO_EXEC,
 		 .why = "filesystem.tmp_size"},
 	};
 
@@ -119,8 +144,20 @@ static int add_own(struct draft *d)
 {
 	/* The scratch places share one file system, so that tmp_size bounds them together. */
 	const struct plan_op own[] = {
-		{.kind = PLAN_TMPFS, .target = "/tmp", .source = "tmp", .mode = 01777, .folder = true, .writable = true, .why = "filesystem.tmp_size"},
-		{.kind = PLAN_TMPFS, .target = d->plan->home, .source = "home", .mode = 0700, .folder = true, .writable = true, .why = "filesystem.tmp_size"},
+		{.kind = PLAN_TMPFS,
+		 .target = "/tmp",
+		 .source = "tmp",
+		 .mode = 01777,
+		 .folder = true,
+		 .writable = true,
+		 .why = "filesystem.tmp_size"},
+		{.kind = PLAN_TMPFS,
+		 .target = d->plan->home,
+		 .source = "home",
+		 .mode = 0700,
+		 .folder = true,
+		 .writable = true,
+		 .why = "filesystem.tmp_size"},
 		{.kind = PLAN_LINK, .target = "/var/tmp", .source = "/tmp", .why = WHY},
 		{.kind = PLAN_LINK, .target = "/var/run", .source = "/run", .why = WHY},
 		{.kind = PLAN_DIR, .target = "/run", .mode = 0755, .why = WHY},

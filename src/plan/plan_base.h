@@ -8,7 +8,8 @@
 
 int plan_base_add(struct draft *d);
 
-/* Parts of it, for sandboxes with another root: /proc and /dev; what is hidden below a folder; the text of /etc/resolv.conf. */
+/* Parts of it, for sandboxes with another root: /proc and /dev; what is hidden below a folder; the text of
+ * /etc/resolv.conf. */
 int plan_base_add_devices(struct draft *d);
 int plan_base_add_masks(struct draft *d, const char *below);
 const char *plan_base_resolv_conf(const struct draft *d);

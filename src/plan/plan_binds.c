@@ -70,13 +70,18 @@ static int add_bind(struct draft *d, const struct plan_op *op, const char *path,
 	if (is_known(d, other, target))
 		return 0;
 	if (d->n_binds == BINDS_MAX)
-		return error_set(d->err, ERROR_INPUT, "bind mounts give what is shown more than %d other names (the last: %.300s); unmount some, or show folders without them", BINDS_MAX, text_show(&t, sv_of(path)));
-	d->binds[d->n_binds++] = (struct plan_op){.kind = PLAN_BIND, .source = other, .target = target, .why = op->why, .host = true};
+		return error_set(d->err, ERROR_INPUT,
+				 "bind mounts give what is shown more than %d other names (the last: %.300s); unmount "
+				 "some, or show folders without them",
+				 BINDS_MAX, text_show(&t, sv_of(path)));
+	d->binds[d->n_binds++] =
+		(struct plan_op){.kind = PLAN_BIND, .source = other, .target = target, .why = op->why, .host = true};
 	return 0;
 }
 
 /* The path of the step is this part of the mount's file system: who shows it, or some of it, elsewhere? */
-static int find_others(struct draft *d, const struct plan_op *op, const struct mounts *m, const struct sys_mount *mount, const char *path, const char *part)
+static int find_others(struct draft *d, const struct plan_op *op, const struct mounts *m, const struct sys_mount *mount,
+		       const char *path, const char *part)
 {
 	struct arena *a = d->plan->arena;
 	const struct sys_mount *o;
@@ -200,7 +205,9 @@ int plan_binds_find(struct draft *d)
 		return 0;
 	r = sys_mountinfo_read(&text);
 	if (r == -ENOENT)
-		return error_set(d->err, ERROR_MISSING, "/proc is not mounted here, and what this machine has mounted cannot be known; mount it: mount -t proc proc /proc");
+		return error_set(d->err, ERROR_MISSING,
+				 "/proc is not mounted here, and what this machine has mounted cannot be known; mount "
+				 "it: mount -t proc proc /proc");
 	if (r < 0)
 		return error_sys(d->err, r, "/proc/self/mountinfo");
 	if (read_mounts(d, buf_view(&text), &m) < 0)

@@ -47,7 +47,8 @@ static int show_path(struct draft *d, const char *path, const char *why, bool wr
 		return 0; /* absent: nothing to show */
 	op.folder = S_ISDIR(st.st_mode);
 	if (is_reserved(path) || is_reserved(way.real))
-		return error_set(d->err, ERROR_DENIED, "%s: %s cannot be shown to a sandbox; name the folders that it needs", why,
+		return error_set(d->err, ERROR_DENIED,
+				 "%s: %s cannot be shown to a sandbox; name the folders that it needs", why,
 				 text_show(&t, sv_of(path)));
 	op.target = arena_str(d->plan->arena, sv_of(path));
 	op.source = way.real;
@@ -133,7 +134,8 @@ static int add_guards(struct draft *d, const char *key, const struct pol_list *l
 	return 0;
 }
 
-/* A policy file that is saved is loaded anew while the run goes on (and by the next run): whoever may write it writes the rules. And who may move a record away writes another in its place. */
+/* A policy file that is saved is loaded anew while the run goes on (and by the next run): whoever may write it writes
+ * the rules. And who may move a record away writes another in its place. */
 static int add_paths(struct draft *d, const char *const *paths, const char *what, bool hidden)
 {
 	struct plan_guard *g;
@@ -150,7 +152,10 @@ static int add_paths(struct draft *d, const char *const *paths, const char *what
 		g->host_only = true;
 		g->of_run = true;
 		if (glob_init_in(&g->glob, buf_view(&b), d->plan->arena) < 0)
-			return error_set(d->err, ERROR_INPUT, "%s (%s) cannot be protected under this name; move it out of the folders that the run is shown", *paths, what);
+			return error_set(d->err, ERROR_INPUT,
+					 "%s (%s) cannot be protected under this name; move it out of the folders that "
+					 "the run is shown",
+					 *paths, what);
 		if (plan_linked_name(d, *paths, g) < 0)
 			return -1;
 		d->plan->n_guards++;
@@ -158,7 +163,8 @@ static int add_paths(struct draft *d, const char *const *paths, const char *what
 	return 0;
 }
 
-/* What an apply that was interrupted left at the top of the work folder: the only copies of files that it had replaced. */
+/* What an apply that was interrupted left at the top of the work folder: the only copies of files that it had replaced.
+ */
 static int add_staging(struct draft *d)
 {
 	struct plan_guard *g;
@@ -168,11 +174,14 @@ static int add_staging(struct draft *d)
 		return 0;
 	buf_init(&b, 2 * 4096);
 	g = draft_guard(d);
-	if (!g || draft_literal(&b, strcmp(d->plan->workdir, "/") == 0 ? "" : d->plan->workdir) < 0 || buf_str(&b, "/" PLAN_STAGING "*") < 0)
+	if (!g || draft_literal(&b, strcmp(d->plan->workdir, "/") == 0 ? "" : d->plan->workdir) < 0 ||
+	    buf_str(&b, "/" PLAN_STAGING "*") < 0)
 		return error_set(d->err, ERROR_SYSTEM, "out of memory");
-	*g = (struct plan_guard){.rule = "what an interrupted apply left (built in)", .hidden = true, .host_only = true};
+	*g = (struct plan_guard){
+		.rule = "what an interrupted apply left (built in)", .hidden = true, .host_only = true};
 	if (glob_init_in(&g->glob, buf_view(&b), d->plan->arena) < 0)
-		return 0; /* a name that no pattern can have, as no policy could deny it: what an apply left there is not out of reach */
+		return 0; /* a name that no pattern can have, as no policy could deny it: what an apply left there is
+			     not out of reach */
 	d->plan->n_guards++;
 	return 0;
 }
@@ -198,16 +207,19 @@ static int fill_user(struct draft *d)
 	const struct pol_process *pp = &d->policy->process;
 
 	d->plan->uid = d->plan->gid = (uint32_t)pp->user.v;
-	/* Nobody asked for an id: the user's own, so that what tools note down about files (git's index) holds inside and outside. */
+	/* Nobody asked for an id: the user's own, so that what tools note down about files (git's index) holds inside
+	 * and outside. */
 	if (pp->user.at.file == 0 && geteuid() != 0) {
 		d->plan->uid = geteuid();
 		d->plan->gid = getegid();
 	}
 	if (pp->user.v == 0)
 		return error_set(d->err, ERROR_DENIED,
-				 "process.user: 0 is not given to a workload (it would own what the namespace owns); use another id, such as 1000");
+				 "process.user: 0 is not given to a workload (it would own what the namespace owns); "
+				 "use another id, such as 1000");
 	if (pp->user.v > 0x7ffffffe)
-		return error_set(d->err, ERROR_INPUT, "process.user: %llu is out of range", (unsigned long long)pp->user.v);
+		return error_set(d->err, ERROR_INPUT, "process.user: %llu is out of range",
+				 (unsigned long long)pp->user.v);
 	return 0;
 }
 
@@ -220,18 +232,21 @@ static int draft_all(struct draft *d, const struct plan_request *req)
 		return plan_image_add(d, req->image);
 	if (fill_user(d) < 0 || plan_base_add(d) < 0 || plan_gate_add(d) < 0)
 		return -1;
-	if (add_listed(d, "filesystem.read", &fs->read, false) < 0 || add_listed(d, "filesystem.write", &fs->write, true) < 0)
+	if (add_listed(d, "filesystem.read", &fs->read, false) < 0 ||
+	    add_listed(d, "filesystem.write", &fs->write, true) < 0)
 		return -1;
 	if (add_workdir(d, req->workdir) < 0)
 		return -1;
 	draft_sort(d);
 	draft_links_give_way(d);
-	if (add_guards(d, "filesystem.deny", &fs->deny, true, false) < 0 || add_guards(d, "filesystem.protect", &fs->protect, false, true) < 0)
+	if (add_guards(d, "filesystem.deny", &fs->deny, true, false) < 0 ||
+	    add_guards(d, "filesystem.protect", &fs->protect, false, true) < 0)
 		return -1;
 	d->ways_guard = d->plan->n_guards;
 	if (add_paths(d, req->protect, "the run's own policy", false) < 0 ||
 	    add_paths(d, req->outputs, "what Cordon writes about a run", false) < 0 ||
-	    add_paths(d, req->hide, "holds a credential", true) < 0 || add_staging(d) < 0 || add_guards(d, "filesystem.read", &fs->read, false, false) < 0 || plan_exec_guards(d) < 0)
+	    add_paths(d, req->hide, "holds a credential", true) < 0 || add_staging(d) < 0 ||
+	    add_guards(d, "filesystem.read", &fs->read, false, false) < 0 || plan_exec_guards(d) < 0)
 		return -1;
 	if (plan_links_judge(d) < 0 || plan_masks_add(d) < 0 || plan_exec_add(d) < 0)
 		return -1;
@@ -243,7 +258,17 @@ int plan_build(const struct plan_request *req, struct plan **ret, struct error *
 {
 	struct arena *a = arena_new();
 	struct plan *p = a ? arena_alloc(a, sizeof(*p)) : NULL;
-	struct draft d = {.plan = p, .policy = req->policy, .gate = req->gate, .cache_dir = req->cache_dir, .git_configs = req->git_configs, .workdir = req->workdir, .here = req->here, .own = req->own, .ways = req->protect && req->protect[0] ? req->ways : NULL, .names = {.arena = a}, .err = err};
+	struct draft d = {.plan = p,
+			  .policy = req->policy,
+			  .gate = req->gate,
+			  .cache_dir = req->cache_dir,
+			  .git_configs = req->git_configs,
+			  .workdir = req->workdir,
+			  .here = req->here,
+			  .own = req->own,
+			  .ways = req->protect && req->protect[0] ? req->ways : NULL,
+			  .names = {.arena = a},
+			  .err = err};
 	const char *const *own;
 	int r;
 

@@ -21,7 +21,8 @@ int draft_add(struct draft *d, const struct plan_op *op)
 	size_t room;
 
 	if (p->n_ops >= PLAN_MAX_OPS)
-		return error_set(d->err, ERROR_INPUT, "the policy finds more than %d paths to show or hide (last: %s); use wider patterns",
+		return error_set(d->err, ERROR_INPUT,
+				 "the policy finds more than %d paths to show or hide (last: %s); use wider patterns",
 				 PLAN_MAX_OPS, op->why ? op->why : "");
 	if (p->n_ops == d->ops_room) {
 		room = d->ops_room ? 2 * d->ops_room : 96;
@@ -42,7 +43,9 @@ struct plan_guard *draft_guard(struct draft *d)
 	size_t room;
 
 	if (p->n_guards == d->guards_room) {
-		room = d->guards_room ? 2 * d->guards_room : d->policy->fs.deny.n + d->policy->fs.protect.n + (size_t)d->policy->fs.read.n + 16;
+		room = d->guards_room
+			       ? 2 * d->guards_room
+			       : d->policy->fs.deny.n + d->policy->fs.protect.n + (size_t)d->policy->fs.read.n + 16;
 		more = realloc(p->guards, room * sizeof(*more));
 		if (!more)
 			return NULL;
@@ -84,19 +87,27 @@ const char *draft_where(struct draft *d, struct origin at)
 	return at.line ? arena_printf(d->plan->arena, "%s:%u", file, at.line) : file;
 }
 
-/* Every start makes some two hundred of these, and printf() would take as long for them as the kernel for the namespaces. */
+/* Every start makes some two hundred of these, and printf() would take as long for them as the kernel for the
+ * namespaces. */
 const char *draft_rule(struct draft *d, const char *key, const struct pol_str *s)
 {
 	const struct policy *p = d->policy;
 	char digits[16];
-	const struct sv parts[] = {sv_of(key), sv_of(" "), sv_of(s->s), sv_of(" ("), sv_of(s->at.file < p->n_files ? p->files[s->at.file] : "?"), line_number(s->at.line, digits), sv_of(")")};
+	const struct sv parts[] = {sv_of(key),
+				   sv_of(" "),
+				   sv_of(s->s),
+				   sv_of(" ("),
+				   sv_of(s->at.file < p->n_files ? p->files[s->at.file] : "?"),
+				   line_number(s->at.line, digits),
+				   sv_of(")")};
 
 	return arena_join(d->plan->arena, parts, ARRAY_LEN(parts));
 }
 
 int draft_no_pattern(struct draft *d, int code, const char *rule)
 {
-	return code == -ENOMEM || !rule ? error_set(d->err, ERROR_SYSTEM, "out of memory") : error_set(d->err, ERROR_INPUT, "%s: not a path pattern", rule);
+	return code == -ENOMEM || !rule ? error_set(d->err, ERROR_SYSTEM, "out of memory")
+					: error_set(d->err, ERROR_INPUT, "%s: not a path pattern", rule);
 }
 
 static int by_target(const void *a, const void *b)
@@ -106,7 +117,8 @@ static int by_target(const void *a, const void *b)
 
 	if (r)
 		return r;
-	/* the same place twice: what the policy shows is laid over scratch space, and the wider access over the narrower one, as policy_query has it */
+	/* the same place twice: what the policy shows is laid over scratch space, and the wider access over the
+	 * narrower one, as policy_query has it */
 	if ((x->kind == PLAN_TMPFS && y->host) || (y->kind == PLAN_TMPFS && x->host))
 		return x->host ? 1 : -1;
 	return (x->writable > y->writable) - (x->writable < y->writable);
@@ -118,7 +130,8 @@ void draft_sort(struct draft *d)
 		qsort(d->plan->ops, d->plan->n_ops, sizeof(*d->plan->ops), by_target);
 }
 
-/* Is something shown at the place of a link, or below it? A place is never made through one (sandbox/common/places.h). */
+/* Is something shown at the place of a link, or below it? A place is never made through one (sandbox/common/places.h).
+ */
 static bool is_in_the_way(const struct plan *p, const struct plan_op *link)
 {
 	const struct plan_op *op;
@@ -146,7 +159,8 @@ static bool covers(const struct plan_op *op)
 	return op->kind == PLAN_MASK || op->kind == PLAN_PROTECT;
 }
 
-/* By name, so that all that lies in a folder comes right behind it; of one name, in the order in which they were found. */
+/* By name, so that all that lies in a folder comes right behind it; of one name, in the order in which they were found.
+ */
 static int by_place(const void *a, const void *b)
 {
 	const struct plan_op *const *x = a, *const *y = b;
@@ -161,7 +175,8 @@ static int by_place(const void *a, const void *b)
 	return (unsigned char)*s < (unsigned char)*t ? -1 : 1;
 }
 
-/* What is shown at this very name is covered by name too: a container does not even show a file of which it knows that. */
+/* What is shown at this very name is covered by name too: a container does not even show a file of which it knows that.
+ */
 static bool shows_at(const struct plan *p, const char *target)
 {
 	size_t i;
@@ -172,7 +187,8 @@ static bool shows_at(const struct plan *p, const char *target)
 	return false;
 }
 
-/* Takes out what needs no mask: a name that has one, and what lies in a folder that does. One that is no folder, be it a link, hides nothing below. */
+/* Takes out what needs no mask: a name that has one, and what lies in a folder that does. One that is no folder, be it
+ * a link, hides nothing below. */
 static size_t needed_masks(const struct plan *p, const struct plan_op **masks, size_t n)
 {
 	const struct plan_op *last = NULL, *folder = NULL;
@@ -274,11 +290,17 @@ static int expand_deep(struct expand *x, unsigned at, DIR *dir, const struct dir
 	return r;
 }
 
-/* The kernel's own: no file of a person's is there, nor has one there a name elsewhere; links of processes lead everywhere, and mean nothing. f_type of statfs(2). */
+/* The kernel's own: no file of a person's is there, nor has one there a name elsewhere; links of processes lead
+ * everywhere, and mean nothing. f_type of statfs(2). */
 static bool is_kernels(DIR *dir)
 {
-	static const unsigned kinds[] = {0x9fa0 /* proc */,	   0x62656572 /* sysfs */,   0x27e0eb /* cgroup */,   0x63677270 /* cgroup2 */,
-					 0x64626720 /* debugfs */, 0x74726163 /* tracefs */, 0x73636673 /* securityfs */};
+	static const unsigned kinds[] = {0x9fa0 /* proc */,
+					 0x62656572 /* sysfs */,
+					 0x27e0eb /* cgroup */,
+					 0x63677270 /* cgroup2 */,
+					 0x64626720 /* debugfs */,
+					 0x74726163 /* tracefs */,
+					 0x73636673 /* securityfs */};
 	struct statfs fs;
 	size_t i;
 
@@ -325,7 +347,8 @@ static int expand_from(struct expand *x, unsigned at)
 	return expand_folder(x, at);
 }
 
-int draft_expand_links(const struct glob *g, int (*found)(void *arg, const char *path), int (*link)(void *arg, const char *path, struct sv rest, bool stray), void *arg)
+int draft_expand_links(const struct glob *g, int (*found)(void *arg, const char *path),
+		       int (*link)(void *arg, const char *path, struct sv rest, bool stray), void *arg)
 {
 	struct expand x = {.g = g, .found = found, .link = link, .arg = arg};
 	int r;

@@ -28,9 +28,11 @@ struct draft {
 	size_t ops_room, guards_room;
 	struct guard_names names; /* of the first n_named guards */
 	size_t n_named;
-	size_t n_given, n_given_wild; /* guards that the policy and the run have; what links add comes behind them: plan_follow.h */
+	size_t n_given, n_given_wild; /* guards that the policy and the run have; what links add comes behind them:
+					 plan_follow.h */
 	size_t n_shown; /* so many steps show; those behind them cover. Set when all that shows is there */
-	struct plan_op *binds; /* folders of the host that are shown there as well, by bind mounts of its own: plan_binds.h */
+	struct plan_op
+		*binds; /* folders of the host that are shown there as well, by bind mounts of its own: plan_binds.h */
 	size_t n_binds;
 	const char *const *ways; /* as struct plan_request has them */
 	size_t ways_guard; /* that stands for them: the first of the run's own policy */
@@ -61,16 +63,22 @@ void draft_sort(struct draft *d);
 /* Links of the sandbox's own at whose place, or below it, something is shown go: a folder stands there then. */
 void draft_links_give_way(struct draft *d);
 
-/* Moves what covers behind everything that shows: deny wins. First protections, in their order, then masks, what lies in a folder before the folder: nothing can be laid over what is hidden already. Masks that others make needless go. */
+/* Moves what covers behind everything that shows: deny wins. First protections, in their order, then masks, what lies
+ * in a folder before the folder: nothing can be laid over what is hidden already. Masks that others make needless go.
+ */
 void draft_covers_last(struct draft *d);
 
-/* Calls found for each path of the host that an anchored pattern finds, without following links in wildcard steps. A "**" looks into no file system that is the kernel's own (/proc, /sys). */
+/* Calls found for each path of the host that an anchored pattern finds, without following links in wildcard steps. A
+ * "**" looks into no file system that is the kernel's own (/proc, /sys). */
 int draft_expand(const struct glob *g, int (*found)(void *arg, const char *path), void *arg);
 
-/* The same; calls link for each symbolic link that the pattern goes through, and for those where its "**" could go on (stray), with what is left of it behind them. */
-int draft_expand_links(const struct glob *g, int (*found)(void *arg, const char *path), int (*link)(void *arg, const char *path, struct sv rest, bool stray), void *arg);
+/* The same; calls link for each symbolic link that the pattern goes through, and for those where its "**" could go on
+ * (stray), with what is left of it behind them. */
+int draft_expand_links(const struct glob *g, int (*found)(void *arg, const char *path),
+		       int (*link)(void *arg, const char *path, struct sv rest, bool stray), void *arg);
 
-/* Judges what is shown at target by the guards, as scan_tree() does for what is below it: the one that hides it; NULL: none. */
+/* Judges what is shown at target by the guards, as scan_tree() does for what is below it: the one that hides it; NULL:
+ * none. */
 const struct plan_guard *draft_judge(const struct draft *d, const char *target, const char *source);
 
 #endif

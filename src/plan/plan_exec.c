@@ -96,7 +96,8 @@ static int mask_behind(void *arg, const char *path)
 		op = d->plan->ops[i]; /* a copy: the array grows below */
 		if ((op.kind != PLAN_BIND && op.kind != PLAN_OVERLAY) || !path_is_in(real, op.source))
 			continue;
-		if (add_mask(d, arena_printf(d->plan->arena, "%s%s", op.target, real + strlen(op.source)), m->guard->rule) < 0)
+		if (add_mask(d, arena_printf(d->plan->arena, "%s%s", op.target, real + strlen(op.source)),
+			     m->guard->rule) < 0)
 			return -1;
 	}
 	return 0;
@@ -117,8 +118,8 @@ static int mask_found(void *arg, const char *path, const struct plan_guard *guar
 }
 
 /*
- * Masks in the base system. The search for denied names passes it over for patterns that float in filesystem.deny (they are about the user's folders), but a
- * program is denied wherever it is.
+ * Masks in the base system. The search for denied names passes it over for patterns that float in filesystem.deny (they
+ * are about the user's folders), but a program is denied wherever it is.
  */
 static int search_base(struct denial *m, const struct scan *scan, size_t n)
 {
@@ -143,7 +144,13 @@ static int mask_denied(struct draft *d, struct scan_links *links)
 	size_t i, n = d->plan->n_ops, n_deny = d->policy->process.deny_exec.n;
 	const struct plan_guard *deny = d->plan->guards + d->exec_guards;
 	struct denial m = {.d = d, .links = links};
-	struct scan scan = {.guards = deny, .n_guards = n_deny, .max_entries = PLAN_MAX_ENTRIES, .found = mask_found, .arg = &m, .links = links, .memory_dir = d->cache_dir};
+	struct scan scan = {.guards = deny,
+			    .n_guards = n_deny,
+			    .max_entries = PLAN_MAX_ENTRIES,
+			    .found = mask_found,
+			    .arg = &m,
+			    .links = links,
+			    .memory_dir = d->cache_dir};
 
 	if (n_deny == 0)
 		return 0;
@@ -275,7 +282,8 @@ static bool is_program(const char *path)
 }
 
 /*
- * Programs among the libraries: `ld.so program` would map them. Shared objects are mostly not executable; those that are, are named so. A script is nothing that could be mapped, and may be a module.
+ * Programs among the libraries: `ld.so program` would map them. Shared objects are mostly not executable; those that
+ * are, are named so. A script is nothing that could be mapped, and may be a module.
  */
 static int mask_programs_below(struct program_list *l, const char *folder, unsigned depth)
 {
@@ -296,7 +304,8 @@ static int mask_programs_below(struct program_list *l, const char *folder, unsig
 			continue;
 		if (S_ISDIR(st.st_mode)) {
 			r = mask_programs_below(l, path, depth + 1);
-		} else if (S_ISREG(st.st_mode) && (st.st_mode & 0111) && !strstr(e->d_name, ".so") && !is_listed(l, path) && is_program(path)) {
+		} else if (S_ISREG(st.st_mode) && (st.st_mode & 0111) && !strstr(e->d_name, ".so") &&
+			   !is_listed(l, path) && is_program(path)) {
 			op.target = path;
 			r = draft_add(l->d, &op);
 		}
@@ -310,7 +319,9 @@ static int mask_programs_below(struct program_list *l, const char *folder, unsig
 static int add_library_folder(void *arg, const char *folder)
 {
 	struct program_list *l = arg;
-	struct plan_op op = {.kind = PLAN_EXEC, .why = "process.allow_exec: shared libraries", .flags = MOUNT_READ_ONLY | MOUNT_NO_DEV};
+	struct plan_op op = {.kind = PLAN_EXEC,
+			     .why = "process.allow_exec: shared libraries",
+			     .flags = MOUNT_READ_ONLY | MOUNT_NO_DEV};
 	struct stat st;
 
 	if (lstat(folder, &st) < 0 || !S_ISDIR(st.st_mode))
@@ -322,8 +333,17 @@ static int add_library_folder(void *arg, const char *folder)
 /* Of the base system; and where its interpreters have their modules, which are libraries too. */
 static int add_library_folders(struct program_list *l)
 {
-	static const char *const folders[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/local/lib",
-					      "/usr/lib/python3*", "/usr/lib/jvm", "/usr/lib/R", "/usr/lib/php", "/usr/lib/ruby", "/usr/lib/node_modules", "/usr/share/nodejs"};
+	static const char *const folders[] = {"/usr/lib/x86_64-linux-gnu",
+					      "/usr/lib/aarch64-linux-gnu",
+					      "/usr/lib64",
+					      "/usr/local/lib",
+					      "/usr/lib/python3*",
+					      "/usr/lib/jvm",
+					      "/usr/lib/R",
+					      "/usr/lib/php",
+					      "/usr/lib/ruby",
+					      "/usr/lib/node_modules",
+					      "/usr/share/nodejs"};
 	struct glob g;
 	size_t i;
 	int r = 0;
@@ -346,11 +366,13 @@ static int find_listed_programs(struct program_list *l)
 
 	for (i = 0; i < allow->n; i++) {
 		if (glob_init(&g, sv_of(allow->v[i].s)) < 0)
-			return error_set(l->d->err, ERROR_INPUT, "process.allow_exec %s: not a path pattern", allow->v[i].s);
+			return error_set(l->d->err, ERROR_INPUT, "process.allow_exec %s: not a path pattern",
+					 allow->v[i].s);
 		if (g.text[0] != '/') {
 			glob_done(&g);
 			return error_set(l->d->err, ERROR_INPUT,
-					 "process.allow_exec %s: a list of programs needs full paths on the native runtime (or \"**\" for all)",
+					 "process.allow_exec %s: a list of programs needs full paths on the native "
+					 "runtime (or \"**\" for all)",
 					 allow->v[i].s);
 		}
 		r = draft_expand(&g, add_program, l);

@@ -12,13 +12,15 @@
 #include "base/text.h"
 #include "plan/plan_links.h"
 
-/* A repository with more of them is no ordinary one, and each is looked at again and again while a run goes on; those with wildcards in their names one by one. */
+/* A repository with more of them is no ordinary one, and each is looked at again and again while a run goes on; those
+ * with wildcards in their names one by one. */
 enum { STEPS_MAX = 40, LED_TO_MAX = 5000, LED_TO_WILD_MAX = 400 };
 
 /* Below a name where only a folder may stand: nothing is called so. */
 #define ANY_NAME ".cordon-way"
 
-/* What shows something, one after the other: the plan's own steps, and what bind mounts show in those. NULL: that was the last. */
+/* What shows something, one after the other: the plan's own steps, and what bind mounts show in those. NULL: that was
+ * the last. */
 static const struct plan_op *showing(const struct draft *d, size_t i)
 {
 	if (i < d->n_shown)
@@ -31,7 +33,8 @@ static bool shows(const struct plan_op *op, const char *host)
 	return op->host && op->source && path_is_in(host, op->source);
 }
 
-/* What the host's path is called inside, one name after the other; *at is 0 at first. NULL: it is not shown, or not from the host's folders, under any more names. */
+/* What the host's path is called inside, one name after the other; *at is 0 at first. NULL: it is not shown, or not
+ * from the host's folders, under any more names. */
 static const char *shown_as(struct draft *d, const char *host, size_t *at)
 {
 	const struct plan_op *op;
@@ -78,15 +81,18 @@ static bool have(const struct draft *d, struct sv pattern, const struct plan_gua
 		pattern.n -= 3;
 	e = guard_names_find(&d->names, pattern);
 
-	return e && (e->hides != GUARD_NONE || (!of->hidden && e->protects != GUARD_NONE) || (of->yields && e->yields != GUARD_NONE));
+	return e && (e->hides != GUARD_NONE || (!of->hidden && e->protects != GUARD_NONE) ||
+		     (of->yields && e->yields != GUARD_NONE));
 }
 
 static int too_many(struct draft *d, int most, const char *by)
 {
 	struct text_shown t;
 
-	return error_set(d->err, ERROR_INPUT, "more than %d names are denied or protected because links lead there (the last: %.300s); remove such links, or use a work folder with fewer of them", most,
-			 text_show(&t, sv_of(by)));
+	return error_set(d->err, ERROR_INPUT,
+			 "more than %d names are denied or protected because links lead there (the last: %.300s); "
+			 "remove such links, or use a work folder with fewer of them",
+			 most, text_show(&t, sv_of(by)));
 }
 
 /* The path, and of the pattern what is behind it. 1: it is new. */
@@ -99,7 +105,8 @@ static int add(struct draft *d, const char *path, struct sv rest, size_t from, c
 	buf_init(&b, 4 * PATH_MAX);
 	if (know_guards(d) < 0)
 		return -1;
-	if (draft_literal(&b, rest.n && strcmp(path, "/") == 0 ? "" : path) < 0 || (rest.n && (buf_char(&b, '/') < 0 || buf_sv(&b, rest) < 0)))
+	if (draft_literal(&b, rest.n && strcmp(path, "/") == 0 ? "" : path) < 0 ||
+	    (rest.n && (buf_char(&b, '/') < 0 || buf_sv(&b, rest) < 0)))
 		return error_set(d->err, ERROR_SYSTEM, "out of memory");
 	if (have(d, buf_view(&b), &of))
 		return 0;
@@ -110,9 +117,15 @@ static int add(struct draft *d, const char *path, struct sv rest, size_t from, c
 	g = draft_guard(d);
 	if (!g)
 		return error_set(d->err, ERROR_SYSTEM, "out of memory");
-	*g = (struct plan_guard){.rule = arena_printf(d->plan->arena, "%s, by %s", of.rule, by), .hidden = of.hidden, .yields = of.yields, .host_only = of.host_only, .of_run = true};
+	*g = (struct plan_guard){.rule = arena_printf(d->plan->arena, "%s, by %s", of.rule, by),
+				 .hidden = of.hidden,
+				 .yields = of.yields,
+				 .host_only = of.host_only,
+				 .of_run = true};
 	if (!g->rule || glob_init_in(&g->glob, buf_view(&b), d->plan->arena) < 0)
-		return error_set(d->err, ERROR_INPUT, "%.300s cannot be denied or protected under this name (%.200s, by %.200s); remove what leads there, or use another work folder",
+		return error_set(d->err, ERROR_INPUT,
+				 "%.300s cannot be denied or protected under this name (%.200s, by %.200s); remove "
+				 "what leads there, or use another work folder",
 				 text_show(&t, sv_of(path)), of.rule, text_show(&u, sv_of(by)));
 	d->plan->n_guards++;
 	return 1;
@@ -198,7 +211,8 @@ struct instead {
 	int added;
 };
 
-/* What is meant is also what would be, if a link on the way were a folder: whoever removes the link can make one there. */
+/* What is meant is also what would be, if a link on the way were a folder: whoever removes the link can make one there.
+ */
 static int add_instead(void *arg, const char *host)
 {
 	struct instead *in = arg;
@@ -207,7 +221,8 @@ static int add_instead(void *arg, const char *host)
 	int r;
 
 	while ((inside = shown_as(in->d, host, &at))) {
-		r = in->link->host ? add_led_to(in->d, inside, in->link) : add(in->d, inside, in->rest, in->link->guard, in->link->inside);
+		r = in->link->host ? add_led_to(in->d, inside, in->link)
+				   : add(in->d, inside, in->rest, in->link->guard, in->link->inside);
 		if (r < 0)
 			return -EPERM; /* it is said */
 		in->added |= r;
@@ -216,7 +231,8 @@ static int add_instead(void *arg, const char *host)
 }
 
 /* link has no host where what is meant is not the link itself, but rest behind where the text leads. */
-static int trace_instead(struct draft *d, const char *folder, const char *text, const struct follow_link *link, struct sv rest)
+static int trace_instead(struct draft *d, const char *folder, const char *text, const struct follow_link *link,
+			 struct sv rest)
 {
 	struct instead in = {d, link, rest, 0};
 	struct text_shown t;
@@ -225,12 +241,17 @@ static int trace_instead(struct draft *d, const char *folder, const char *text, 
 	if (r == -ENOMEM)
 		return error_set(d->err, ERROR_SYSTEM, "out of memory");
 	if (r < 0 && r != -EPERM)
-		return error_set(d->err, ERROR_INPUT, "%.300s goes through too many links to be denied or protected (%.200s); remove some of them", text_show(&t, sv_of(text)), d->plan->guards[link->guard].rule);
+		return error_set(
+			d->err, ERROR_INPUT,
+			"%.300s goes through too many links to be denied or protected (%.200s); remove some of them",
+			text_show(&t, sv_of(text)), d->plan->guards[link->guard].rule);
 	return r < 0 ? -1 : in.added;
 }
 
-/* Where a text leads from a folder, in *ret; NULL: nowhere. Where it goes through a link, or back, only what stands there now may stand, or a folder: else it would lead elsewhere. 1: guards are new; 0; -1. */
-static int trace(struct draft *d, const char *folder, const char *text, const struct follow_link *link, const char **ret)
+/* Where a text leads from a folder, in *ret; NULL: nowhere. Where it goes through a link, or back, only what stands
+ * there now may stand, or a folder: else it would lead elsewhere. 1: guards are new; 0; -1. */
+static int trace(struct draft *d, const char *folder, const char *text, const struct follow_link *link,
+		 const char **ret)
 {
 	const struct plan_link *l;
 	struct text_shown t;
@@ -241,7 +262,9 @@ static int trace(struct draft *d, const char *folder, const char *text, const st
 	if (r == -ENOMEM)
 		return error_set(d->err, ERROR_SYSTEM, "out of memory");
 	if (r == -ENAMETOOLONG)
-		return error_set(d->err, ERROR_INPUT, "%.300s leads to a path that is too long to be denied or protected (%.200s)", text_show(&t, sv_of(link->inside)), d->plan->guards[link->guard].rule);
+		return error_set(d->err, ERROR_INPUT,
+				 "%.300s leads to a path that is too long to be denied or protected (%.200s)",
+				 text_show(&t, sv_of(link->inside)), d->plan->guards[link->guard].rule);
 	for (l = way.links; l; l = l->next) {
 		n = add_shown(d, l->path, sv_of(ANY_NAME), link->guard, link->inside);
 		if (n < 0)
@@ -314,8 +337,11 @@ static int add_led_to(struct draft *d, const char *inside, const struct follow_l
 
 	/* what is to be read only yields to a folder that is shown as a whole to be written */
 	if (!link->on_way && !d->plan->guards[link->guard].yields && is_top(d, inside))
-		return error_set(d->err, ERROR_DENIED, "%.300s is a link to all of %.300s, and is not to be read or written (%.200s); remove the link, or work in a copy of the folder that nothing links to",
-				 text_show(&t, sv_of(link->inside)), text_show(&u, sv_of(inside)), d->plan->guards[link->guard].rule);
+		return error_set(d->err, ERROR_DENIED,
+				 "%.300s is a link to all of %.300s, and is not to be read or written (%.200s); remove "
+				 "the link, or work in a copy of the folder that nothing links to",
+				 text_show(&t, sv_of(link->inside)), text_show(&u, sv_of(inside)),
+				 d->plan->guards[link->guard].rule);
 	r = add_rests(d, inside, link->inside);
 	if (r < 0 || link->on_way)
 		return r;
@@ -353,7 +379,8 @@ int plan_follow_named(struct draft *d, const char *host, const char *like, const
 	int r, n;
 	size_t i = 0;
 
-	for (link.guard = 0; link.guard < d->plan->n_guards && strcmp(d->plan->guards[link.guard].glob.text, like) != 0; link.guard++)
+	for (link.guard = 0; link.guard < d->plan->n_guards && strcmp(d->plan->guards[link.guard].glob.text, like) != 0;
+	     link.guard++)
 		;
 	if (link.guard == d->plan->n_guards)
 		return 0;
@@ -422,7 +449,8 @@ static bool begins_deep(struct sv rest)
 	return rest.n >= 2 && rest.p[0] == '*' && rest.p[1] == '*';
 }
 
-/* A "**" goes on at the folder, above what is shown: said of the folder it would go through all of the host, and its links. So it is said of what is shown. */
+/* A "**" goes on at the folder, above what is shown: said of the folder it would go through all of the host, and its
+ * links. So it is said of what is shown. */
 static int add_deep(struct draft *d, const char *real, struct sv rest, size_t guard, const char *by)
 {
 	const struct plan_op *op;
@@ -435,12 +463,14 @@ static int add_deep(struct draft *d, const char *real, struct sv rest, size_t gu
 	bool hit;
 
 	buf_init(&b, 4 * PATH_MAX);
-	if (draft_literal(&b, strcmp(real, "/") == 0 ? "" : real) < 0 || buf_char(&b, '/') < 0 || buf_sv(&b, rest) < 0 || glob_init(&g, buf_view(&b)) < 0)
+	if (draft_literal(&b, strcmp(real, "/") == 0 ? "" : real) < 0 || buf_char(&b, '/') < 0 ||
+	    buf_sv(&b, rest) < 0 || glob_init(&g, buf_view(&b)) < 0)
 		return error_set(d->err, ERROR_SYSTEM, "out of memory");
 	for (i = 0; r >= 0 && (op = showing(d, i)); i++) {
 		if (!is_above(op, real))
 			continue;
-		/* all of it, or what is left of the pattern there; behind a link to "/" it floats, and glob_leaves() leaves out what it says anywhere */
+		/* all of it, or what is left of the pattern there; behind a link to "/" it floats, and glob_leaves()
+		 * leaves out what it says anywhere */
 		hit = glob_hit(&g, sv_of(op->source));
 		m = hit ? 0 : glob_leaves(&g, sv_of(op->source), rests);
 		if (hit || g.stars & 1)
@@ -496,7 +526,8 @@ static int follow_base(struct draft *d, size_t guard)
 		return -1;
 	link.host = way.real;
 	link.on_way = rest.n > 0;
-	if (strcmp(way.real, link.inside) != 0 && (add_shown(d, way.real, rest, guard, link.inside) < 0 || add_above(d, way.real, rest, guard, link.inside) < 0))
+	if (strcmp(way.real, link.inside) != 0 && (add_shown(d, way.real, rest, guard, link.inside) < 0 ||
+						   add_above(d, way.real, rest, guard, link.inside) < 0))
 		return -1;
 	return plan_follow_link(d, &link) < 0 ? -1 : 0;
 }
@@ -600,7 +631,8 @@ static bool is_shown_by(const struct plan_op *op, const struct plan_guard *g)
 	return g->yields && op->host && !op->writable && op->source && strcmp(op->why, g->rule) == 0;
 }
 
-/* What filesystem.read names, also by a wildcard, and what stands behind links stays read-only under its other names too. */
+/* What filesystem.read names, also by a wildcard, and what stands behind links stays read-only under its other names
+ * too. */
 static int follow_read(struct draft *d, size_t guard)
 {
 	const struct plan_op *op;
@@ -610,7 +642,8 @@ static int follow_read(struct draft *d, size_t guard)
 		return -1;
 	for (i = 0; i < d->n_shown; i++) {
 		op = &d->plan->ops[i];
-		if (is_shown_by(op, &d->plan->guards[guard]) && strcmp(op->source, op->target) != 0 && add_shown(d, op->source, sv_n("", 0), guard, op->target) < 0)
+		if (is_shown_by(op, &d->plan->guards[guard]) && strcmp(op->source, op->target) != 0 &&
+		    add_shown(d, op->source, sv_n("", 0), guard, op->target) < 0)
 			return -1;
 	}
 	return 0;

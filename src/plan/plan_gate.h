@@ -1,5 +1,6 @@
 /*
- * plan_gate: what of the gateway stands inside: sockets that listen, and certificates to trust. For the files of plan/ only.
+ * plan_gate: what of the gateway stands inside: sockets that listen, and certificates to trust. For the files of plan/
+ * only.
  */
 #ifndef CORDON_PLAN_GATE_H
 #define CORDON_PLAN_GATE_H

@@ -39,7 +39,8 @@ static int protect_in(const struct following *f, struct git_said *s, const char 
 	return protect_below(s, &f->usual.hooks, folder) < 0 ? -1 : protect_below(s, &s->hooks, folder);
 }
 
-/* The first line of a file of git's that is a path, behind what it begins with. NULL: there is none; *r is -1 where that is an error. */
+/* The first line of a file of git's that is a path, behind what it begins with. NULL: there is none; *r is -1 where
+ * that is an error. */
 static const char *read_path(struct draft *d, const char *file, const char *prefix, const char *folder, int *r)
 {
 	const char *path = NULL, *text;
@@ -53,7 +54,8 @@ static const char *read_path(struct draft *d, const char *file, const char *pref
 	if (*r == 0 && sv_starts(buf_view(&b), prefix)) {
 		text = b.p + strlen(prefix);
 		b.p[strcspn(b.p, "\r\n")] = '\0';
-		path = text[0] == '/' ? arena_str(d->plan->arena, sv_of(text)) : arena_printf(d->plan->arena, "%s/%s", folder, text);
+		path = text[0] == '/' ? arena_str(d->plan->arena, sv_of(text))
+				      : arena_printf(d->plan->arena, "%s/%s", folder, text);
 		if (!path)
 			*r = no_memory(d);
 	}
@@ -127,7 +129,8 @@ static int follow_if_repository(struct following *f, const char *folder)
 	return follow_repository(f, folder, NULL);
 }
 
-/* Git looks for a repository in a folder and in all above it, and one that is higher up may have its hooks further down. */
+/* Git looks for a repository in a folder and in all above it, and one that is higher up may have its hooks further
+ * down. */
 static int follow_above(struct following *f, const char *folder)
 {
 	char path[PATH_MAX], git[PATH_MAX + 8];
@@ -159,16 +162,20 @@ static const char *host_name(struct draft *d, const char *target)
 
 	for (i = 0; i < d->plan->n_ops; i++) {
 		op = &d->plan->ops[i];
-		if (op->host && op->folder && op->source && path_is_in(target, op->target) && (!in || strlen(op->target) >= strlen(in->target)))
+		if (op->host && op->folder && op->source && path_is_in(target, op->target) &&
+		    (!in || strlen(op->target) >= strlen(in->target)))
 			in = op;
 	}
-	return in ? arena_printf(d->plan->arena, "%s%s", strcmp(in->source, "/") == 0 ? "" : in->source, target + (strcmp(in->target, "/") == 0 ? 0 : strlen(in->target))) : arena_str(d->plan->arena, sv_of(target));
+	return in ? arena_printf(d->plan->arena, "%s%s", strcmp(in->source, "/") == 0 ? "" : in->source,
+				 target + (strcmp(in->target, "/") == 0 ? 0 : strlen(in->target)))
+		  : arena_str(d->plan->arena, sv_of(target));
 }
 
 /* A protected name: the configuration of a repository, or a .git that is no folder. */
 static int follow_found(struct following *f, const char *target)
 {
-	static const char *const ends[] = {"/.git", "/.git/config", "/.git/config.worktree", "/config", "/config.worktree"};
+	static const char *const ends[] = {"/.git", "/.git/config", "/.git/config.worktree", "/config",
+					   "/config.worktree"};
 	const char *host, *folder;
 	size_t i;
 
@@ -183,7 +190,8 @@ static int follow_found(struct following *f, const char *target)
 	return i < 3 ? follow_tree(f, folder) : follow_if_repository(f, folder);
 }
 
-/* The pattern for a relative path below any folder, without the parts that mean none. -1: there is nothing left of it, or no memory. */
+/* The pattern for a relative path below any folder, without the parts that mean none. -1: there is nothing left of it,
+ * or no memory. */
 static int pattern_anywhere(struct buf *out, const char *path)
 {
 	AUTO_BUF b = {0};
@@ -214,7 +222,8 @@ static bool have(const struct draft *d, const char *pattern)
 	return false;
 }
 
-/* What the user's git has for every repository it has for those, too, that a run makes: one needs no configuration of its own. */
+/* What the user's git has for every repository it has for those, too, that a run makes: one needs no configuration of
+ * its own. */
 static int protect_anywhere(struct following *f, const char *hooks)
 {
 	struct plan_guard *g;
@@ -230,7 +239,10 @@ static int protect_anywhere(struct following *f, const char *hooks)
 		return no_memory(f->d);
 	*g = (struct plan_guard){.rule = "core.hooksPath of the user's git", .host_only = true, .of_run = true};
 	if (glob_init_in(&g->glob, buf_view(&b), f->d->plan->arena) < 0)
-		return error_set(f->d->err, ERROR_INPUT, "core.hooksPath of the user's git, %.200s, cannot be protected: use another name, or an absolute path", hooks);
+		return error_set(f->d->err, ERROR_INPUT,
+				 "core.hooksPath of the user's git, %.200s, cannot be protected: use another name, or "
+				 "an absolute path",
+				 hooks);
 	f->d->plan->n_guards++;
 	f->added = true;
 	return 0;

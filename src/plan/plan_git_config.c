@@ -85,7 +85,9 @@ int plan_git_config_load(struct draft *d, const char *path, struct buf *b)
 		return 1;
 	r = buf_read_fd(b, fd);
 	if (r == -EFBIG)
-		return error_set(d->err, ERROR_INPUT, "%s is larger than %d MiB, and git takes hooks from where it says: make it smaller", text_show(&t, sv_of(path)), CONFIG_MAX >> 20);
+		return error_set(d->err, ERROR_INPUT,
+				 "%s is larger than %d MiB, and git takes hooks from where it says: make it smaller",
+				 text_show(&t, sv_of(path)), CONFIG_MAX >> 20);
 	return r < 0 ? error_sys(d->err, r, "%s", text_show(&t, sv_of(path))) : 0;
 }
 
@@ -164,7 +166,11 @@ int plan_git_config_protect(struct git_said *s, const char *folder, const char *
 	if (!path)
 		return no_memory(s->d);
 	if (is_all(s->d, path))
-		return error_set(s->d->err, ERROR_DENIED, "git's configuration has all of %s for hooks or settings (core.hooksPath, include.path, init.templateDir), and the run could write there; use another work folder, or another path for git", text_show(&t, sv_of(path)));
+		return error_set(s->d->err, ERROR_DENIED,
+				 "git's configuration has all of %s for hooks or settings (core.hooksPath, "
+				 "include.path, init.templateDir), and the run could write there; use another work "
+				 "folder, or another path for git",
+				 text_show(&t, sv_of(path)));
 	r = plan_follow_named(s->d, path, config_pattern, "git's configuration names it");
 	s->added |= r > 0;
 	return r < 0 ? -1 : note_others(s->d, AT_FDCWD, NULL, path);
@@ -224,7 +230,11 @@ static int found_named(const struct file *f, struct git_texts *to, const char *v
 
 	if (git_texts_add(f->said->d, to, value) < 0)
 		return -1;
-	return to->n <= NAMED_MAX ? 0 : error_set(f->said->d->err, ERROR_INPUT, "git's configuration in %s names more than %d folders of hooks or work trees, too many to protect; have it name fewer", text_show(&t, sv_of(f->folder)), NAMED_MAX);
+	return to->n <= NAMED_MAX ? 0
+				  : error_set(f->said->d->err, ERROR_INPUT,
+					      "git's configuration in %s names more than %d folders of hooks or work "
+					      "trees, too many to protect; have it name fewer",
+					      text_show(&t, sv_of(f->folder)), NAMED_MAX);
 }
 
 static int found_hooks(const struct file *f, const char *value)
@@ -237,7 +247,8 @@ static int found_hooks(const struct file *f, const char *value)
 /* Git copies hooks from there into every repository that it makes. A relative one is below wherever somebody stands. */
 static int found_template(const struct file *f, const char *value)
 {
-	const char *path = value[0] == '/' || value[0] == '~' ? plan_git_config_place(f->said->d, f->folder, value) : "";
+	const char *path =
+		value[0] == '/' || value[0] == '~' ? plan_git_config_place(f->said->d, f->folder, value) : "";
 
 	if (!path)
 		return no_memory(f->said->d);
@@ -260,7 +271,8 @@ static int told(void *arg, const char *name, const char *value)
 		return found_template(f, value);
 	if (strcmp(name, "core.worktree") == 0)
 		return found_named(f, &f->said->worktrees, value);
-	if (strcmp(name, "include.path") == 0 || (strncmp(name, "includeif.", 10) == 0 && sv_ends(sv_of(name), ".path")))
+	if (strcmp(name, "include.path") == 0 ||
+	    (strncmp(name, "includeif.", 10) == 0 && sv_ends(sv_of(name), ".path")))
 		return found_include(f, value);
 	return 0;
 }
@@ -275,7 +287,8 @@ static int read_file(struct git_said *s, const char *path, int depth)
 	if (r <= 0)
 		return r;
 	if (s->files.n > FILES_MAX)
-		return error_set(s->d->err, ERROR_INPUT, "git's configuration includes more than %d files; have it include fewer", FILES_MAX);
+		return error_set(s->d->err, ERROR_INPUT,
+				 "git's configuration includes more than %d files; have it include fewer", FILES_MAX);
 	r = plan_git_config_load(s->d, path, &b);
 	if (r != 0)
 		return r < 0 ? -1 : 0;

@@ -25,10 +25,12 @@ int git_texts_add(struct draft *d, struct git_texts *t, const char *text);
 void git_texts_done(struct git_texts *t);
 void git_said_done(struct git_said *s);
 
-/* Reads a file, if it is there and was not read before. What it includes, and absolute places of hooks, are protected. */
+/* Reads a file, if it is there and was not read before. What it includes, and absolute places of hooks, are protected.
+ */
 int plan_git_config_read(struct git_said *s, const char *path);
 
-/* Protects a place below folder, as the text has it: relative, absolute, or below a home. text is NULL: there was no memory for it. */
+/* Protects a place below folder, as the text has it: relative, absolute, or below a home. text is NULL: there was no
+ * memory for it. */
 int plan_git_config_protect(struct git_said *s, const char *folder, const char *text);
 
 /* Protects what links in a folder of hooks lead to: the folder need not be shown. */

@@ -18,7 +18,8 @@
 /* Patterns that float and begin with a wildcard. Of more than these, all names in the home are looked at. */
 enum { ODD_MAX = 16 };
 
-/* Below the home, those of the built-in patterns that people link things into one by one; and below Cordon's own folders. */
+/* Below the home, those of the built-in patterns that people link things into one by one; and below Cordon's own
+ * folders. */
 static const char *const of_home[] = {"",
 				      "/.config",
 				      "/.config/autostart",
@@ -69,7 +70,8 @@ static int follow(struct draft *d, const char *path, const char *real, size_t gu
 	return plan_follow_link(d, &(struct follow_link){link, name, guard, on_way}) < 0 ? -1 : 0;
 }
 
-/* It has a name that a guard means, or that one needs to be a folder. Only then it is looked at where it leads: that may be far away. What links lead to is judged by its own guards, which come behind n. */
+/* It has a name that a guard means, or that one needs to be a folder. Only then it is looked at where it leads: that
+ * may be far away. What links lead to is judged by its own guards, which come behind n. */
 static int follow_if_meant(struct draft *d, const char *path, const char *real, size_t n)
 {
 	size_t i, way = n;
@@ -89,7 +91,8 @@ static bool is_link(int dir, const struct dirent *e)
 {
 	struct stat st;
 
-	return e->d_type == DT_LNK || (e->d_type == DT_UNKNOWN && fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode));
+	return e->d_type == DT_LNK || (e->d_type == DT_UNKNOWN &&
+				       fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode));
 }
 
 /*

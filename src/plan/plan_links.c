@@ -194,7 +194,8 @@ struct instead {
 
 static int instead_of(struct instead *in, const char *folder, const char *text);
 
-/* The link is a folder, in which there is nothing that is known. Where the path leaves it again, what is beside it is known. */
+/* The link is a folder, in which there is nothing that is known. Where the path leaves it again, what is beside it is
+ * known. */
 static int instead_of_link(struct instead *in, const struct plan_link *link)
 {
 	const char *rest = link->rest, *name;
@@ -265,7 +266,8 @@ static int instead_of(struct instead *in, const char *folder, const char *text)
 	return r < 0 ? r : each_instead(in, &way);
 }
 
-int plan_links_instead(struct arena *a, const char *folder, const char *text, int (*found)(void *arg, const char *path), void *arg)
+int plan_links_instead(struct arena *a, const char *folder, const char *text, int (*found)(void *arg, const char *path),
+		       void *arg)
 {
 	struct instead in = {.arena = a, .found = found, .arg = arg, .left = MOST_INSTEAD};
 	struct plan_way way;
@@ -400,7 +402,8 @@ static bool is_bounded(const struct draft *d, const struct plan_entry *e)
 
 	if (e->writable ? fs->write_bounded : fs->read_bounded)
 		return true;
-	return (e->writable ? fs->workdir_write_bounded : fs->workdir_read_bounded) && given && (path_is_in(e->way.real, given) || path_is_in(given, e->way.real));
+	return (e->writable ? fs->workdir_write_bounded : fs->workdir_read_bounded) && given &&
+	       (path_is_in(e->way.real, given) || path_is_in(given, e->way.real));
 }
 
 static int judge_entry(const struct draft *d, const struct plan_entry *e)

@@ -27,7 +27,8 @@ struct finding {
 	struct draft *d;
 	bool writable; /* the tree that is looked through */
 	bool base;     /* it is of the base system, which has the names of the host */
-	const struct plan_op *tree; /* the same, where it is a folder of the host's; NULL: what is found there is not followed */
+	const struct plan_op
+		*tree; /* the same, where it is a folder of the host's; NULL: what is found there is not followed */
 	struct follow_link *links;  /* which were found in it */
 	size_t n_links, links_room;
 };
@@ -47,7 +48,8 @@ static int note_link(struct finding *f, const char *host, const char *path, cons
 		f->links = more;
 		f->links_room = 2 * f->links_room + 16;
 	}
-	f->links[f->n_links++] = (struct follow_link){host, arena_str(f->d->plan->arena, sv_of(path)), (size_t)(guard - f->d->plan->guards), on_way};
+	f->links[f->n_links++] = (struct follow_link){host, arena_str(f->d->plan->arena, sv_of(path)),
+						      (size_t)(guard - f->d->plan->guards), on_way};
 	return 0;
 }
 
@@ -55,7 +57,9 @@ static int found_denied(void *arg, const char *path, const struct plan_guard *gu
 {
 	struct finding *f = arg;
 	struct plan_op op = {.why = guard->rule, .flags = MOUNT_READ_ONLY | MOUNT_NO_EXEC | MOUNT_NO_DEV};
-	const char *host = f->tree ? arena_printf(f->d->plan->arena, "%s%s", f->tree->source, path + strlen(f->tree->target)) : path;
+	const char *host =
+		f->tree ? arena_printf(f->d->plan->arena, "%s%s", f->tree->source, path + strlen(f->tree->target))
+			: path;
 	bool known = f->tree || f->base;
 	struct stat st = {0};
 
@@ -81,7 +85,8 @@ static bool is_covered(const struct plan *p, const char *path, bool hidden)
 	size_t i;
 
 	for (i = 0; i < p->n_ops; i++)
-		if ((p->ops[i].kind == PLAN_MASK || (p->ops[i].kind == PLAN_PROTECT && !hidden)) && path_is_in(path, p->ops[i].target))
+		if ((p->ops[i].kind == PLAN_MASK || (p->ops[i].kind == PLAN_PROTECT && !hidden)) &&
+		    path_is_in(path, p->ops[i].target))
 			return true;
 	return false;
 }
@@ -152,7 +157,8 @@ struct way_through {
 	bool stray; /* a "**" came to it, and goes on behind it */
 };
 
-/* Denied places that are not shown: their files may have other names in what is, and links lead from there to what is. */
+/* Denied places that are not shown: their files may have other names in what is, and links lead from there to what is.
+ */
 struct unshown {
 	struct draft *d;
 	struct scan_links *links;
@@ -162,7 +168,8 @@ struct unshown {
 	size_t n_through;
 };
 
-/* The same is noted. A "**" that goes through a link says the same of all that is below where that leads: else each link that a work folder has within itself (node_modules) would be one more. */
+/* The same is noted. A "**" that goes through a link says the same of all that is below where that leads: else each
+ * link that a work folder has within itself (node_modules) would be one more. */
 static bool is_noted(const struct unshown *u, size_t guard, const char *real, struct sv rest, bool stray)
 {
 	bool deep = rest.n >= 2 && rest.p[0] == '*' && rest.p[1] == '*';
@@ -171,7 +178,9 @@ static bool is_noted(const struct unshown *u, size_t guard, const char *real, st
 
 	for (i = 0; i < u->n_through; i++) {
 		t = &u->through[i];
-		if (t->guard == guard && t->rest.p == rest.p && t->real && ((t->stray == stray && strcmp(t->real, real) == 0) || (!t->stray && deep && path_is_in(real, t->real))))
+		if (t->guard == guard && t->rest.p == rest.p && t->real &&
+		    ((t->stray == stray && strcmp(t->real, real) == 0) ||
+		     (!t->stray && deep && path_is_in(real, t->real))))
 			return true;
 	}
 	return false;
@@ -186,16 +195,21 @@ static int note_through(struct unshown *u, const char *path, const char *real, s
 	if (real && is_noted(u, guard, real, rest, stray))
 		return 0;
 	if (u->n_through == THROUGH_MAX)
-		return error_set(u->d->err, ERROR_INPUT, "%.200s goes through more than %d links to what is shown (the last: %.300s); name what they lead to, or remove such links", u->guard->rule, THROUGH_MAX, text_show(&s, sv_of(path)));
+		return error_set(u->d->err, ERROR_INPUT,
+				 "%.200s goes through more than %d links to what is shown (the last: %.300s); name "
+				 "what they lead to, or remove such links",
+				 u->guard->rule, THROUGH_MAX, text_show(&s, sv_of(path)));
 	if (!u->through)
 		u->through = arena_array(a, THROUGH_MAX, sizeof(*u->through));
 	if (!u->through)
 		return error_set(u->d->err, ERROR_SYSTEM, "out of memory");
-	u->through[u->n_through++] = (struct way_through){arena_str(a, sv_of(path)), real ? arena_str(a, sv_of(real)) : NULL, rest, guard, stray};
+	u->through[u->n_through++] = (struct way_through){arena_str(a, sv_of(path)),
+							  real ? arena_str(a, sv_of(real)) : NULL, rest, guard, stray};
 	return arena_failed(a) ? error_set(u->d->err, ERROR_SYSTEM, "out of memory") : 0;
 }
 
-/* Only where it leads to a folder there is something behind it; of most links the pattern says there what it says anyway. */
+/* Only where it leads to a folder there is something behind it; of most links the pattern says there what it says
+ * anyway. */
 static int note_link_through(void *arg, const char *path, struct sv rest, bool stray)
 {
 	struct unshown *u = arg;
@@ -232,7 +246,8 @@ static int note_unshown(void *arg, const char *path)
 	if (leads && note_through(u, path, NULL, sv_n(nothing, 0), false) < 0)
 		return -1;
 	real = led_to(path);
-	if (real && !leads && plan_follow_minds(u->d, (size_t)(u->guard - u->d->plan->guards), real, sv_n(nothing, 0), false))
+	if (real && !leads &&
+	    plan_follow_minds(u->d, (size_t)(u->guard - u->d->plan->guards), real, sv_n(nothing, 0), false))
 		return note_through(u, path, real, sv_n(nothing, 0), false);
 	if (!u->last || (real && is_shown(u->d->plan, real)))
 		return 0;
@@ -250,7 +265,8 @@ static int follow_through(struct draft *d, const struct unshown *u)
 	for (i = 0; i < u->n_through; i++) {
 		t = &u->through[i];
 		link = (struct follow_link){t->link, t->link, t->guard, false};
-		followed = t->real ? plan_follow_through(d, t->link, t->real, t->rest, t->guard, t->stray) : plan_follow_link(d, &link);
+		followed = t->real ? plan_follow_through(d, t->link, t->real, t->rest, t->guard, t->stray)
+				   : plan_follow_link(d, &link);
 		if (followed < 0)
 			return -1;
 		r |= followed;
@@ -286,8 +302,14 @@ static int fail_shut(const struct draft *d, const struct plan_op *op)
 
 	(void)snprintf(why, sizeof(why), "%s", d->err->text);
 	if (op->target == d->plan->workdir)
-		return error_set(d->err, ERROR_DENIED, "%.400s: the work folder is searched for denied names, and you cannot list it; use another one", why);
-	return error_set(d->err, ERROR_DENIED, "%.200s: %.400s: what is shown is searched for denied names; leave it out of the rule, or, where it is not yours, name it in filesystem.deny", op->why, why);
+		return error_set(
+			d->err, ERROR_DENIED,
+			"%.400s: the work folder is searched for denied names, and you cannot list it; use another one",
+			why);
+	return error_set(d->err, ERROR_DENIED,
+			 "%.200s: %.400s: what is shown is searched for denied names; leave it out of the rule, or, "
+			 "where it is not yours, name it in filesystem.deny",
+			 op->why, why);
 }
 
 /* One thing of the host that is shown: as a whole, then below it. */
@@ -300,23 +322,31 @@ static int mask_shown(const struct scan *scan, struct draft *d, struct plan_op *
 
 	shown->judged = true;
 	if (g && shown->target == d->plan->workdir)
-		return error_set(d->err, ERROR_DENIED, "work folder %.200s: denied by %.200s; use another one, or `filesystem: {workdir: none}`", text_show(&t, sv_of(shown->target)), g->rule);
+		return error_set(
+			d->err, ERROR_DENIED,
+			"work folder %.200s: denied by %.200s; use another one, or `filesystem: {workdir: none}`",
+			text_show(&t, sv_of(shown->target)), g->rule);
 	if (!g && shown->folder && (dir = plan_source_judge(shown)) < 0) {
 		(void)plan_source_error(shown, dir, d->err);
 		return dir == -EACCES ? fail_shut(d, shown) : -1;
 	}
 	if (dir >= 0 && shown->host && sys_folds_case(dir))
-		return error_set(d->err, ERROR_DENIED, "%s: %s is on a file system that takes two spellings for one name (.env, .ENV), so no rule about names would hold there; use a copy of it on one that tells them apart", shown->why,
-				 text_show(&t, sv_of(shown->source)));
+		return error_set(d->err, ERROR_DENIED,
+				 "%s: %s is on a file system that takes two spellings for one name (.env, .ENV), so no "
+				 "rule about names would hold there; use a copy of it on one that tells them apart",
+				 shown->why, text_show(&t, sv_of(shown->source)));
 	op = *shown;
 	if (g)
-		return scan_links_note(scan->links, AT_FDCWD, op.source, op.source, g, d->err) < 0 ? -1 : found_denied(scan->arg, op.target, g, false);
+		return scan_links_note(scan->links, AT_FDCWD, op.source, op.source, g, d->err) < 0
+			       ? -1
+			       : found_denied(scan->arg, op.target, g, false);
 	if (!op.folder || scan_tree_at(scan, dir, op.source, op.target, entries, d->err) == 0)
 		return 0;
 	return d->err->code == EACCES ? fail_shut(d, &op) : -1;
 }
 
-/* Where the links lead that a search found, and what git is told to look at. shown: so many steps show. 1: more names are denied now, to be looked for; 0; -1. */
+/* Where the links lead that a search found, and what git is told to look at. shown: so many steps show. 1: more names
+ * are denied now, to be looked for; 0; -1. */
 static int follow_found(const struct finding *f, size_t shown)
 {
 	int followed, r = 0;
@@ -332,7 +362,8 @@ static int follow_found(const struct finding *f, size_t shown)
 	return followed < 0 ? -1 : r | followed;
 }
 
-/* Looks for denied and protected names in everything of the host that is shown. 1: more names are denied now, to be looked for. */
+/* Looks for denied and protected names in everything of the host that is shown. 1: more names are denied now, to be
+ * looked for. */
 static int add_masks(struct draft *d, struct scan_links *links)
 {
 	size_t i, n = d->plan->n_ops;
@@ -391,26 +422,34 @@ static int found_in_base(void *arg, const char *path)
 	return found_denied(&f, real, b->guard, false);
 }
 
-/* Searches the base system for what a pattern of the policy's own, one that floats, denies. A quarter of a second on a large machine, and only where there is one. */
+/* Searches the base system for what a pattern of the policy's own, one that floats, denies. A quarter of a second on a
+ * large machine, and only where there is one. */
 static int search_base(const struct base_search *b, size_t n)
 {
 	struct finding f = {.d = b->d, .base = true};
-	struct scan scan = {.guards = b->guard, .n_guards = 1, .max_entries = PLAN_MAX_ENTRIES, .found = found_denied, .arg = &f,
-			    .links = b->links, .memory_dir = b->d->cache_dir};
+	struct scan scan = {.guards = b->guard,
+			    .n_guards = 1,
+			    .max_entries = PLAN_MAX_ENTRIES,
+			    .found = found_denied,
+			    .arg = &f,
+			    .links = b->links,
+			    .memory_dir = b->d->cache_dir};
 	uint64_t entries = 0;
 	struct plan_op op;
 	size_t i;
 
 	for (i = 0; i < n; i++) {
 		op = b->d->plan->ops[i];
-		if (op.kind == PLAN_BIND && !op.host && op.folder && scan_tree(&scan, op.source, op.target, &entries, b->d->err) < 0)
+		if (op.kind == PLAN_BIND && !op.host && op.folder &&
+		    scan_tree(&scan, op.source, op.target, &entries, b->d->err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
 /*
- * Denied paths in the base system. A pattern that says where is followed there; one that floats costs a walk. The built-in ones are about the user's folders.
+ * Denied paths in the base system. A pattern that says where is followed there; one that floats costs a walk. The
+ * built-in ones are about the user's folders.
  */
 static int add_base_masks(struct draft *d, struct scan_links *links)
 {
@@ -449,7 +488,10 @@ static int add_masks_stably(struct draft *d)
 		if (r < 0 && d->err->code != EAGAIN)
 			break;
 	}
-	return r > 0 ? error_set(d->err, ERROR_INPUT, "denied names are links to links to links that are denied, more than %d times over", TRIES_MAX) : r;
+	return r > 0 ? error_set(d->err, ERROR_INPUT,
+				 "denied names are links to links to links that are denied, more than %d times over",
+				 TRIES_MAX)
+		     : r;
 }
 
 int plan_masks_add(struct draft *d)

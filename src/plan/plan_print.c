@@ -71,7 +71,8 @@ static const char *op_what(const struct plan *p, const struct plan_op *op, const
 
 static bool is_alike(const struct plan_op *a, const struct plan_op *b)
 {
-	return a->kind == b->kind && a->writable == b->writable && strcmp(a->why ? a->why : "", b->why ? b->why : "") == 0;
+	return a->kind == b->kind && a->writable == b->writable &&
+	       strcmp(a->why ? a->why : "", b->why ? b->why : "") == 0;
 }
 
 static void list_op(struct listing *l, const struct plan_op *op)
@@ -83,7 +84,8 @@ static void list_op(struct listing *l, const struct plan_op *op)
 	if (op->source && op->kind == PLAN_LINK) {
 		(void)buf_str(&word, " -> ");
 		text_escape(&word, sv_of(op->source), PATH_SHOWN);
-	} else if (op->source && (op->kind == PLAN_BIND || op->kind == PLAN_OVERLAY) && strcmp(op->source, op->target) != 0) {
+	} else if (op->source && (op->kind == PLAN_BIND || op->kind == PLAN_OVERLAY) &&
+		   strcmp(op->source, op->target) != 0) {
 		(void)buf_str(&word, " from ");
 		text_escape(&word, sv_of(op->source), PATH_SHOWN);
 	}
@@ -93,7 +95,8 @@ static void list_op(struct listing *l, const struct plan_op *op)
 }
 
 /* Steps of one kind; those with one reason together, in the order of their first. */
-static bool print_kind(const struct plan *p, enum plan_op_kind kind, const char *what, const char *title, struct buf *out)
+static bool print_kind(const struct plan *p, enum plan_op_kind kind, const char *what, const char *title,
+		       struct buf *out)
 {
 	struct listing l = {.out = out};
 	bool any = false;
@@ -133,7 +136,8 @@ static void print_ops(const struct plan *p, struct buf *out)
 	}
 }
 
-/* "filesystem.deny **" + "/.env (built in)" without its key and, for what is built in, without its place. Rules that are no pattern are said in words, and have no key. */
+/* "filesystem.deny **" + "/.env (built in)" without its key and, for what is built in, without its place. Rules that
+ * are no pattern are said in words, and have no key. */
 static struct sv guard_pattern(const char *rule)
 {
 	static const char built_in[] = " (built in)";
@@ -182,7 +186,8 @@ struct amount {
 };
 
 /* In the largest unit that leaves no rest; 0 is `none`. */
-static const char *show_amount(struct amount *a, uint64_t v, const uint64_t *units, const char *const *names, const char *none)
+static const char *show_amount(struct amount *a, uint64_t v, const uint64_t *units, const char *const *names,
+			       const char *none)
 {
 	size_t i = 0;
 
@@ -194,21 +199,27 @@ static const char *show_amount(struct amount *a, uint64_t v, const uint64_t *uni
 
 static void print_limits(const struct plan *p, struct buf *out)
 {
-	static const uint64_t bytes[] = {UINT64_C(1) << 40, 1 << 30, 1 << 20, 1 << 10, 1}, ms[] = {86400000, 3600000, 60000, 1000, 1};
-	static const char *const byte_names[] = {"T", "G", "M", "K", ""}, *const ms_names[] = {"d", "h", "m", "s", "ms"};
+	static const uint64_t bytes[] = {UINT64_C(1) << 40, 1 << 30, 1 << 20, 1 << 10, 1},
+			      ms[] = {86400000, 3600000, 60000, 1000, 1};
+	static const char *const byte_names[] = {"T", "G", "M", "K", ""}, *const ms_names[] = {"d", "h", "m", "s",
+											       "ms"};
 	const struct plan_limits *l = &p->limits;
 	struct amount memory, file, scratch, storage, time;
 	char cpus[32] = "all";
 
 	if (l->cpu_thousandths)
 		(void)snprintf(cpus, sizeof(cpus), "%g", (double)l->cpu_thousandths / 1000);
-	(void)buf_printf(out, "\nLimits\n  memory         %s\n  processes      %" PRIu64 "\n  cpus           %s\n  time           %s\n",
+	(void)buf_printf(out,
+			 "\nLimits\n  memory         %s\n  processes      %" PRIu64
+			 "\n  cpus           %s\n  time           %s\n",
 			 show_amount(&memory, l->memory, bytes, byte_names, "no limit"), l->processes, cpus,
 			 show_amount(&time, l->timeout_ms, ms, ms_names, "no limit"));
-	(void)buf_printf(out, "  file size      %s\n  scratch space  %s\n", show_amount(&file, l->file_size, bytes, byte_names, "no limit"),
+	(void)buf_printf(out, "  file size      %s\n  scratch space  %s\n",
+			 show_amount(&file, l->file_size, bytes, byte_names, "no limit"),
 			 show_amount(&scratch, p->tmp_size, bytes, byte_names, "none"));
 	if (p->image)
-		(void)buf_printf(out, "  storage        %s\n", show_amount(&storage, l->storage, bytes, byte_names, "no limit"));
+		(void)buf_printf(out, "  storage        %s\n",
+				 show_amount(&storage, l->storage, bytes, byte_names, "no limit"));
 }
 
 static void print_command(const struct plan *p, struct buf *out)
@@ -225,8 +236,11 @@ static void print_command(const struct plan *p, struct buf *out)
 	if (p->runtime)
 		(void)buf_printf(out, "\n  runtime        %s: %s", p->runtime, p->runtime_why ? p->runtime_why : "");
 	(void)buf_printf(out, "\n  user id        %u\n  network        %s%s%s\n  variables     ", p->uid,
-			 p->network == NET_NONE ? "none" : p->network == NET_ALLOWLIST ? "the hosts that the policy allows, through the gateway" : "public addresses, through the gateway",
-			 p->loopback ? "; a loopback of its own" : ", not even loopback", p->providers ? "; models, through the gateway" : "");
+			 p->network == NET_NONE        ? "none"
+			 : p->network == NET_ALLOWLIST ? "the hosts that the policy allows, through the gateway"
+						       : "public addresses, through the gateway",
+			 p->loopback ? "; a loopback of its own" : ", not even loopback",
+			 p->providers ? "; models, through the gateway" : "");
 	for (i = 0; p->env[i]; i++) {
 		(void)buf_char(out, ' ');
 		text_escape(out, sv_n(p->env[i], strcspn(p->env[i], "=")), 256);
@@ -265,9 +279,14 @@ void plan_print(const struct plan *p, struct buf *out)
 	if (p->image)
 		print_image(p->image, out);
 	print_ops(p, out);
-	print_guards(p, true, container ? "Denied: hidden where they exist, and never brought back where they are made" : "Denied, wherever and whenever they appear", out);
-	print_guards(p, false, container ? "May be read, but never written or replaced; never brought back where they are made" :
-					   "May be read, but never written, made or replaced, wherever and whenever they appear", out);
+	print_guards(p, true,
+		     container ? "Denied: hidden where they exist, and never brought back where they are made"
+			       : "Denied, wherever and whenever they appear",
+		     out);
+	print_guards(p, false,
+		     container ? "May be read, but never written or replaced; never brought back where they are made"
+			       : "May be read, but never written, made or replaced, wherever and whenever they appear",
+		     out);
 }
 
 static void digest_str(struct sha256 *h, const char *s)
@@ -292,8 +311,8 @@ void plan_digest(const struct plan *p, char out[SHA256_HEX])
 	for (i = 0; i < p->n_ops; i++) {
 		const struct plan_op *op = &p->ops[i];
 
-		digest_num(&h, (uint64_t)op->kind | (uint64_t)op->flags << 8 | (uint64_t)op->writable << 16 | (uint64_t)op->host << 17 |
-				       (uint64_t)op->mode << 32);
+		digest_num(&h, (uint64_t)op->kind | (uint64_t)op->flags << 8 | (uint64_t)op->writable << 16 |
+				       (uint64_t)op->host << 17 | (uint64_t)op->mode << 32);
 		digest_str(&h, op->target);
 		/* certificates are new in each run */
 		digest_str(&h, op->kind == PLAN_FILE && op->size ? NULL : op->source);

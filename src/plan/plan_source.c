@@ -49,7 +49,10 @@ int plan_source_error(const struct plan_op *op, int code, struct error *err)
 
 	if (code != -ESTALE && code != -ELOOP && code != -ENOENT && code != -ENOTDIR)
 		return error_sys(err, code, "%s", text_show(&t, sv_of(op->source)));
-	(void)error_set(err, ERROR_SYSTEM, "%s: a link or another folder was put in its way while the sandbox was being made; try again when it is quiet", text_show(&t, sv_of(op->source)));
+	(void)error_set(err, ERROR_SYSTEM,
+			"%s: a link or another folder was put in its way while the sandbox was being made; try again "
+			"when it is quiet",
+			text_show(&t, sv_of(op->source)));
 	err->code = EAGAIN;
 	return -1;
 }

@@ -1,8 +1,10 @@
 /*
  * plan_source: what a step of a plan shows of the host, opened.
  *
- * A plan's paths were judged as text, without a link in them. Whoever may change a folder above such a path (another sandbox that has it read-write, another user of a shared folder) can put a link on the way, or another folder in
- * the place, at any time. So nothing is opened by following links, and a folder must be the very one that was searched for denied names; what was opened is then used by its descriptor.
+ * A plan's paths were judged as text, without a link in them. Whoever may change a folder above such a path (another
+ * sandbox that has it read-write, another user of a shared folder) can put a link on the way, or another folder in the
+ * place, at any time. So nothing is opened by following links, and a folder must be the very one that was searched for
+ * denied names; what was opened is then used by its descriptor.
  */
 #ifndef CORDON_PLAN_SOURCE_H
 #define CORDON_PLAN_SOURCE_H

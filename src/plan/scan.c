@@ -24,7 +24,8 @@ enum { SCAN_DEPTH = 512, ENTRIES_ROOM = 32768, GUARDS_FEW = 512 };
 
 const struct plan_guard scan_foreign = {.rule = "a socket or FIFO of the host", .hidden = true};
 const struct plan_guard scan_repository = {.rule = repository_order_rule, .host_only = true};
-const struct plan_guard scan_not_searched = {.rule = "a folder that could not be searched for denied names", .hidden = true};
+const struct plan_guard scan_not_searched = {.rule = "a folder that could not be searched for denied names",
+					     .hidden = true};
 const struct plan_guard scan_changed = {.rule = "a folder that changed while it was searched"};
 
 struct list {
@@ -33,7 +34,13 @@ struct list {
 };
 
 /* Which guards may mean a name in a folder: their first name was met, or it is on their way. */
-enum { NEAR_PLAIN = 1, NEAR_ANCHORED = 2, NEAR_FLOATING = 4, NEAR_ALL = 7, NEAR_NAMED = 8 /* those that float and begin with its own name, if no others */ };
+enum {
+	NEAR_PLAIN = 1,
+	NEAR_ANCHORED = 2,
+	NEAR_FLOATING = 4,
+	NEAR_ALL = 7,
+	NEAR_NAMED = 8 /* those that float and begin with its own name, if no others */
+};
 
 struct walk {
 	const struct scan *scan;
@@ -41,7 +48,8 @@ struct walk {
 	const char *shown_as;
 	const struct plan_guard **guards; /* room for the lists: few, or from the heap */
 	const struct plan_guard **few;
-	struct list always;   /* of the scan's, those to be tried on every entry: they begin with a wildcard, or name root or a folder above it */
+	struct list always; /* of the scan's, those to be tried on every entry: they begin with a wildcard, or name root
+			       or a folder above it */
 	struct list floating; /* those that begin with a name */
 	struct list anchored; /* those with wildcards further on */
 	struct guard_names plain; /* and those with none, by their numbers in the scan: they are looked up */
@@ -54,7 +62,8 @@ struct walk {
 	struct error *err;
 };
 
-/* Does this anchored pattern match everything below root? One that begins there is found on its way (is_close()), for which "/" is too short. */
+/* Does this anchored pattern match everything below root? One that begins there is found on its way (is_close()), for
+ * which "/" is too short. */
 static bool covers(const struct glob *g, const char *root)
 {
 	return strcmp(root, "/") == 0 || glob_hit(g, sv_of(root));
@@ -93,11 +102,13 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* What those without wildcards say of a path, by both its names. Where a folder above it is one of theirs, it was found, and what is asked for below is in place.cover. */
+/* What those without wildcards say of a path, by both its names. Where a folder above it is one of theirs, it was
+ * found, and what is asked for below is in place.cover. */
 static struct guard_name look_up(const struct walk *w, struct sv host, struct sv inside)
 {
 	struct guard_name all = {inside, GUARD_NONE, GUARD_NONE, GUARD_NONE, GUARD_NONE};
-	const struct guard_name *e[] = {guard_names_find(&w->plain, inside), w->same ? NULL : guard_names_find(&w->plain, host)};
+	const struct guard_name *e[] = {guard_names_find(&w->plain, inside),
+					w->same ? NULL : guard_names_find(&w->plain, host)};
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
@@ -115,7 +126,8 @@ static bool is_beside(const struct glob *g, unsigned near, struct sv path)
 {
 	struct sv first = glob_first_name(g);
 
-	return !(near & NEAR_FLOATING) && (path.n <= first.n || path.p[path.n - first.n - 1] != '/' || memcmp(path.p + path.n - first.n, first.p, first.n) != 0);
+	return !(near & NEAR_FLOATING) && (path.n <= first.n || path.p[path.n - first.n - 1] != '/' ||
+					   memcmp(path.p + path.n - first.n, first.p, first.n) != 0);
 }
 
 /* What guards say of an entry: of each kind the first, by their order in the scan. */
@@ -130,7 +142,8 @@ static void keep_first(const struct plan_guard **first, const struct plan_guard 
 }
 
 /* folder: nothing is on the way. covered: protected already, so that only what hides is of interest. */
-static void try_list(const struct walk *w, const struct list *l, unsigned near, struct sv host, struct sv inside, bool folder, bool covered, struct verdict *ret)
+static void try_list(const struct walk *w, const struct list *l, unsigned near, struct sv host, struct sv inside,
+		     bool folder, bool covered, struct verdict *ret)
 {
 	const struct plan_guard *g;
 	size_t i;
@@ -146,7 +159,8 @@ static void try_list(const struct walk *w, const struct list *l, unsigned near, 
 	}
 }
 
-static void try_plain(const struct walk *w, struct sv host, struct sv inside, bool folder, bool covered, struct verdict *ret)
+static void try_plain(const struct walk *w, struct sv host, struct sv inside, bool folder, bool covered,
+		      struct verdict *ret)
 {
 	struct guard_name plain = look_up(w, host, inside);
 	const struct plan_guard *guards = w->scan->guards;
@@ -160,7 +174,8 @@ static void try_plain(const struct walk *w, struct sv host, struct sv inside, bo
 }
 
 /* The guard that decides: one that hides before one that protects. */
-static const struct plan_guard *judge(const struct walk *w, unsigned near, struct sv host, struct sv inside, bool folder, bool covered, bool *on_way)
+static const struct plan_guard *judge(const struct walk *w, unsigned near, struct sv host, struct sv inside,
+				      bool folder, bool covered, bool *on_way)
 {
 	struct verdict v = {0};
 
@@ -175,7 +190,8 @@ static const struct plan_guard *judge(const struct walk *w, unsigned near, struc
 	return v.hides ? v.hides : v.protects ? v.protects : v.way;
 }
 
-/* A folder that may only be read is no reason to protect its files under other names: the policy says where those may be written. */
+/* A folder that may only be read is no reason to protect its files under other names: the policy says where those may
+ * be written. */
 static int note_links(struct walk *w, int dir, const char *name, const char *path, const struct plan_guard *g)
 {
 	return w->scan->links && !g->yields ? scan_links_note(w->scan->links, dir, name, path, g, w->err) : 0;
@@ -197,8 +213,10 @@ enum { LOOK_ON, LOOK_ENTER, LOOK_FOUND, LOOK_BOTH };
 
 static int too_many(const struct walk *w)
 {
-	(void)error_set(w->err, ERROR_INPUT, "%s has more than %llu entries, too many to look for denied names in; use a smaller work folder",
-			w->root, (unsigned long long)w->scan->max_entries);
+	(void)error_set(
+		w->err, ERROR_INPUT,
+		"%s has more than %llu entries, too many to look for denied names in; use a smaller work folder",
+		w->root, (unsigned long long)w->scan->max_entries);
 	w->err->code = EOVERFLOW;
 	return -1;
 }
@@ -227,13 +245,15 @@ static bool is_near_list(const struct walk *w, const struct list *l, unsigned be
 		g = l->v[i];
 		if (l == &w->floating && is_beside(&g->glob, before, inside))
 			continue;
-		if (is_on_way(w, &g->glob, host, inside) || glob_below_star(&g->glob, inside) || (!w->same && glob_below_star(&g->glob, host)))
+		if (is_on_way(w, &g->glob, host, inside) || glob_below_star(&g->glob, inside) ||
+		    (!w->same && glob_below_star(&g->glob, host)))
 			return true;
 	}
 	return false;
 }
 
-/* On the way of which patterns is the folder itself, so that any name in it may matter? before: of which the one above was, or which its name begins. */
+/* On the way of which patterns is the folder itself, so that any name in it may matter? before: of which the one above
+ * was, or which its name begins. */
 static unsigned is_near(const struct walk *w, unsigned before, struct sv host, struct sv inside)
 {
 	unsigned near = 0;
@@ -266,7 +286,8 @@ struct here {
 };
 
 /* Looks at one entry. *ret: what decides about it, or NULL. */
-static int look(struct walk *w, const struct here *h, const struct sys_entry *e, unsigned near, const struct plan_guard **ret)
+static int look(struct walk *w, const struct here *h, const struct sys_entry *e, unsigned near,
+		const struct plan_guard **ret)
 {
 	unsigned char type = entry_type(h->dir, e);
 	bool on_way, covered = h->place.cover, order = h->repository && !covered && repository_is_order(sv_of(e->name));
@@ -339,7 +360,8 @@ static int enter(struct walk *w, struct here *h, const char *name, unsigned near
 /* Somebody renames while we look: what we missed could stand open. The caller looks again. */
 static int changed_meanwhile(const struct walk *w)
 {
-	(void)error_set(w->err, ERROR_SYSTEM, "%s changes while it is searched for denied names; try again when it is quiet", w->root);
+	(void)error_set(w->err, ERROR_SYSTEM,
+			"%s changes while it is searched for denied names; try again when it is quiet", w->root);
 	w->err->code = EAGAIN;
 	return -1;
 }
@@ -349,7 +371,8 @@ static int tell_pieces(const struct walk *w, const struct here *h, const struct 
 {
 	struct stat now;
 
-	if (!w->scan->lenient || (fstat(h->dir, &now) == 0 && now.st_mtim.tv_sec == before->st_mtim.tv_sec && now.st_mtim.tv_nsec == before->st_mtim.tv_nsec))
+	if (!w->scan->lenient || (fstat(h->dir, &now) == 0 && now.st_mtim.tv_sec == before->st_mtim.tv_sec &&
+				  now.st_mtim.tv_nsec == before->st_mtim.tv_nsec))
 		return 0;
 	return w->scan->found(w->scan->arg, h->inside->p, &scan_changed, false);
 }
@@ -375,7 +398,8 @@ static int read_entries(struct walk *w, struct here *h, unsigned near, char *roo
 			r = look(w, h, e, near, &by);
 			if (r == LOOK_FOUND || r == LOOK_BOTH)
 				h->clean = false;
-			if (r < 0 || ((r == LOOK_ENTER || r == LOOK_BOTH) && enter(w, h, e->name, near, r == LOOK_BOTH ? by : h->place.cover) < 0))
+			if (r < 0 || ((r == LOOK_ENTER || r == LOOK_BOTH) &&
+				      enter(w, h, e->name, near, r == LOOK_BOTH ? by : h->place.cover) < 0))
 				return -1;
 		}
 	}
@@ -457,7 +481,8 @@ static bool owner_may_read(int dir)
 	return geteuid() != 0 || (fstat(dir, &st) == 0 && (st.st_mode & 0500) == 0500);
 }
 
-/* By the sandbox's user, with its own rights alone. What he can neither read nor enter, and nobody here may read for him, he has to open up first. */
+/* By the sandbox's user, with its own rights alone. What he can neither read nor enter, and nobody here may read for
+ * him, he has to open up first. */
 static bool is_shut(const struct scan *s, int parent, const char *name)
 {
 	return s->lenient && faccessat(parent, name, X_OK, 0) < 0;
@@ -466,7 +491,8 @@ static bool is_shut(const struct scan *s, int parent, const char *name)
 /* "": the parent itself. */
 static int open_folder(int parent, const char *name)
 {
-	return !*name ? fcntl(parent, F_DUPFD_CLOEXEC, 3) : openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	return !*name ? fcntl(parent, F_DUPFD_CLOEXEC, 3)
+		      : openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 }
 
 static int scan_folder(struct walk *w, int parent, const char *name, struct buf *path, struct buf *inside,
@@ -487,10 +513,12 @@ static int scan_folder(struct walk *w, int parent, const char *name, struct buf 
 		return error_sys(w->err, errno, "%s", path->p);
 	if (dir < 0 && is_shut(w->scan, parent, name))
 		return 0;
-	/* What could not be searched is hidden as a whole: the workload may be the folder's owner, and could make it readable. */
+	/* What could not be searched is hidden as a whole: the workload may be the folder's owner, and could make it
+	 * readable. */
 	if (dir < 0 || at.depth > SCAN_DEPTH || !owner_may_read(dir)) {
 		scan_memory_leave(&w->memory, &h.seen, false, false, 0);
-		return at.depth == 0 ? error_sys(w->err, EACCES, "%s", path->p) : w->scan->found(w->scan->arg, inside->p, &scan_not_searched, false);
+		return at.depth == 0 ? error_sys(w->err, EACCES, "%s", path->p)
+				     : w->scan->found(w->scan->arg, inside->p, &scan_not_searched, false);
 	}
 	h.dir = dir;
 	return scan_opened(w, &h);
@@ -520,10 +548,12 @@ static void begin_at(struct buf *b, const char *path)
 	(void)buf_str(b, strcmp(path, "/") == 0 ? "" : path);
 }
 
-/* A guard that yields to this tree, which was named at it or below it, says nothing about it: with it every entry would have to be judged. One that links led to is about a real name. */
+/* A guard that yields to this tree, which was named at it or below it, says nothing about it: with it every entry would
+ * have to be judged. One that links led to is about a real name. */
 static bool yields(const struct walk *w, const struct plan_guard *g)
 {
-	return g->yields && (glob_hit(&g->glob, sv_of(w->shown_as)) || (g->of_run && glob_hit(&g->glob, sv_of(w->root))));
+	return g->yields &&
+	       (glob_hit(&g->glob, sv_of(w->shown_as)) || (g->of_run && glob_hit(&g->glob, sv_of(w->root))));
 }
 
 static int choose_guards(struct walk *w)
@@ -550,9 +580,11 @@ static void free_guards(struct walk *w)
 	guard_names_done(&w->plain);
 }
 
-static int scan_from(const struct scan *s, int dir, const char *name, const char *root, const char *shown_as, uint64_t *ret_entries, struct error *err)
+static int scan_from(const struct scan *s, int dir, const char *name, const char *root, const char *shown_as,
+		     uint64_t *ret_entries, struct error *err)
 {
-	struct walk w = {.scan = s, .root = root, .shown_as = shown_as, .same = strcmp(root, shown_as) == 0, .err = err};
+	struct walk w = {
+		.scan = s, .root = root, .shown_as = shown_as, .same = strcmp(root, shown_as) == 0, .err = err};
 	/* little of either is used: clearing all would cost more than a search of few names */
 	const struct plan_guard *few[3 * GUARDS_FEW] __attribute__((uninitialized));
 	_Alignas(8) char room[ENTRIES_ROOM] __attribute__((uninitialized));
@@ -585,7 +617,8 @@ int scan_tree(const struct scan *s, const char *root, const char *shown_as, uint
 	return scan_from(s, AT_FDCWD, root, root, shown_as, ret_entries, err);
 }
 
-int scan_tree_at(const struct scan *s, int dir, const char *root, const char *shown_as, uint64_t *ret_entries, struct error *err)
+int scan_tree_at(const struct scan *s, int dir, const char *root, const char *shown_as, uint64_t *ret_entries,
+		 struct error *err)
 {
 	return scan_from(s, dir, "", root, shown_as, ret_entries, err);
 }
@@ -597,9 +630,11 @@ static int compare_file(const struct walk *w, const struct stat *st, const struc
 	return g ? w->scan->found(w->scan->arg, inside->p, g, false) : 0;
 }
 
-static int compare_folder(struct walk *w, int parent, const char *name, struct buf *path, struct buf *inside, unsigned depth);
+static int compare_folder(struct walk *w, int parent, const char *name, struct buf *path, struct buf *inside,
+			  unsigned depth);
 
-static int compare_entry(struct walk *w, int dir, const char *name, struct buf *path, struct buf *inside, unsigned depth)
+static int compare_entry(struct walk *w, int dir, const char *name, struct buf *path, struct buf *inside,
+			 unsigned depth)
 {
 	size_t n = path->n, m = inside->n;
 	struct stat st;
@@ -620,7 +655,8 @@ static int compare_entry(struct walk *w, int dir, const char *name, struct buf *
 	return may_go_on(w) ? 0 : r;
 }
 
-static int compare_folder(struct walk *w, int parent, const char *name, struct buf *path, struct buf *inside, unsigned depth)
+static int compare_folder(struct walk *w, int parent, const char *name, struct buf *path, struct buf *inside,
+			  unsigned depth)
 {
 	AUTO_FD fd = open_folder(parent, name);
 	struct dirent *e;
@@ -645,7 +681,8 @@ static int compare_folder(struct walk *w, int parent, const char *name, struct b
 	return r;
 }
 
-static int compare_from(const struct scan *s, int dir, const char *name, const struct stat *st, const char *root, const char *shown_as, struct error *err)
+static int compare_from(const struct scan *s, int dir, const char *name, const struct stat *st, const char *root,
+			const char *shown_as, struct error *err)
 {
 	struct walk w = {.scan = s, .root = root, .shown_as = shown_as, .err = err};
 	AUTO_BUF path = {0};
@@ -675,5 +712,6 @@ int scan_other_names_at(const struct scan *s, int fd, const char *root, const ch
 
 	if (!s->links->n)
 		return 0;
-	return fstat(fd, &st) < 0 ? error_sys(err, errno, "%s", root) : compare_from(s, fd, "", &st, root, shown_as, err);
+	return fstat(fd, &st) < 0 ? error_sys(err, errno, "%s", root)
+				  : compare_from(s, fd, "", &st, root, shown_as, err);
 }

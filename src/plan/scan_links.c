@@ -59,7 +59,9 @@ static int cannot(const struct noting *n, const char *why)
 
 	if (n->links->lenient)
 		return 0;
-	return error_set(n->err, ERROR_INPUT, "%s: %s, so that other names (hard links) of files in it cannot be looked for; %s", text_show(&t, sv_of(n->path)), why, n->guard->rule);
+	return error_set(n->err, ERROR_INPUT,
+			 "%s: %s, so that other names (hard links) of files in it cannot be looked for; %s",
+			 text_show(&t, sv_of(n->path)), why, n->guard->rule);
 }
 
 int scan_links_add(struct scan_links *l, dev_t dev, ino_t ino, const struct plan_guard *guard, struct error *err)
@@ -141,7 +143,8 @@ static int note_folder(const struct noting *n, int parent, const char *name, uns
 	return r;
 }
 
-int scan_links_note(struct scan_links *l, int dir, const char *name, const char *path, const struct plan_guard *guard, struct error *err)
+int scan_links_note(struct scan_links *l, int dir, const char *name, const char *path, const struct plan_guard *guard,
+		    struct error *err)
 {
 	struct noting n = {.links = l, .path = path, .guard = guard, .err = err};
 

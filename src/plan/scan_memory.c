@@ -15,8 +15,9 @@
 #include "sys/names.h"
 
 /*
- * MEMORY_PLACES files at most. SETTLED_S: longer than the coarsest clock of the file systems below. WORTH: a search that learned less is as fast as reading the file.
- * LOOK_AHEAD: folders come in the same order as last time, with a few gone or new.
+ * MEMORY_PLACES files at most. SETTLED_S: longer than the coarsest clock of the file systems below. WORTH: a search
+ * that learned less is as fast as reading the file. LOOK_AHEAD: folders come in the same order as last time, with a few
+ * gone or new.
  */
 enum { MEMORY_PLACES = 256, MEMORY_MAX = 32 << 20, SETTLED_S = 3, WORTH = 1000, LOOK_AHEAD = 64, NAME_MAX_ = 255 };
 
@@ -77,7 +78,8 @@ void scan_memory_init(struct scan_memory *m, const char *dir, struct sha256 *key
 	*m = (struct scan_memory){0};
 	buf_init(&m->old, MEMORY_MAX);
 	buf_init(&m->now, MEMORY_MAX);
-	if (!dir || !keeps_time(root) || cachefile_add_self(key) < 0 || stat(root, &st) < 0 || clock_gettime(CLOCK_REALTIME, &now) < 0)
+	if (!dir || !keeps_time(root) || cachefile_add_self(key) < 0 || stat(root, &st) < 0 ||
+	    clock_gettime(CLOCK_REALTIME, &now) < 0)
 		return;
 	sha256_done(key, digest);
 	m->dir = dir;
@@ -88,7 +90,8 @@ void scan_memory_init(struct scan_memory *m, const char *dir, struct sha256 *key
 	(void)buf_add(&m->now, digest, sizeof(digest));
 	(void)buf_add(&m->now, &m->dev, sizeof(m->dev));
 	/* The same first bytes: the same search. Another's can be long, and would be read in vain. */
-	if (buf_failed(&m->now) || cachefile_read_of(dir, m->name, buf_view(&m->now), &m->old) < 0 || m->old.n < m->now.n || memcmp(m->old.p, m->now.p, m->now.n) != 0)
+	if (buf_failed(&m->now) || cachefile_read_of(dir, m->name, buf_view(&m->now), &m->old) < 0 ||
+	    m->old.n < m->now.n || memcmp(m->old.p, m->now.p, m->now.n) != 0)
 		m->old.n = 0;
 }
 

@@ -1,13 +1,17 @@
 /*
  * scan_memory: what an earlier search saw, so that a folder that did not change since is not read again.
  *
- * Reading a folder costs the kernel a quarter of a microsecond for each name in it, asking when it changed a microsecond in all: a large repository is searched thirty times as fast.
+ * Reading a folder costs the kernel a quarter of a microsecond for each name in it, asking when it changed a
+ * microsecond in all: a large repository is searched thirty times as fast.
  *
- * A folder is remembered where nothing in it was found, with inode, time of change (ctime, which nobody can set) and its subfolders' names. It is known again where all of that is the same;
- * every name that appears, goes or moves changes its folder's ctime. Never remembered: a folder that changed in the last seconds (a clock ticks coarsely), one on another file system than
- * the tree's root, one that is encrypted (its names change when a key comes), anything on a file system of which we do not know that it keeps time well.
+ * A folder is remembered where nothing in it was found, with inode, time of change (ctime, which nobody can set) and
+ * its subfolders' names. It is known again where all of that is the same; every name that appears, goes or moves
+ * changes its folder's ctime. Never remembered: a folder that changed in the last seconds (a clock ticks coarsely), one
+ * on another file system than the tree's root, one that is encrypted (its names change when a key comes), anything on a
+ * file system of which we do not know that it keeps time well.
  *
- * Lies in $XDG_CACHE_HOME/cordon, which no sandbox sees, under a key of all that the search depends on. Only saves time: what cannot be read, written or trusted is passed over.
+ * Lies in $XDG_CACHE_HOME/cordon, which no sandbox sees, under a key of all that the search depends on. Only saves
+ * time: what cannot be read, written or trusted is passed over.
  */
 #ifndef CORDON_PLAN_SCAN_MEMORY_H
 #define CORDON_PLAN_SCAN_MEMORY_H

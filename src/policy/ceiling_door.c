@@ -42,8 +42,10 @@ static bool has_door(const struct pol_inference *inf, const struct net_host *h)
 	return false;
 }
 
-/* But for those that `left` (may be NULL) keeps shut. Private addresses are open by ranges alone, and those that both sides have. */
-static int shut_all(struct policy *request, const struct pol_inference *of, const struct pol_inference *left, struct error *err)
+/* But for those that `left` (may be NULL) keeps shut. Private addresses are open by ranges alone, and those that both
+ * sides have. */
+static int shut_all(struct policy *request, const struct pol_inference *of, const struct pol_inference *left,
+		    struct error *err)
 {
 	struct net_host h;
 	uint32_t i;
@@ -58,7 +60,8 @@ static int shut_all(struct policy *request, const struct pol_inference *of, cons
 	return 0;
 }
 
-int ceiling_doors(struct policy *request, const struct pol_inference *asked, const struct policy *ceiling, struct error *err)
+int ceiling_doors(struct policy *request, const struct pol_inference *asked, const struct policy *ceiling,
+		  struct error *err)
 {
 	bool below_public = ceiling->net.mode.set && ceiling->net.mode.v == NET_PUBLIC;
 

@@ -33,7 +33,8 @@ static bool floats(const char *pattern)
 	return pattern[0] != '/';
 }
 
-/* The ceiling's rule c opens the pattern, and no narrower rule k of the ceiling is deeper than c. One that floats shows no folder, neither there nor here. */
+/* The ceiling's rule c opens the pattern, and no narrower rule k of the ceiling is deeper than c. One that floats shows
+ * no folder, neither there nor here. */
 static bool opens(const struct ask *q, const char *c, const char *k)
 {
 	if (floats(c) && !floats(q->pattern.s))
@@ -230,7 +231,8 @@ static int make_narrow(const struct ask *q, struct pol_list *narrow)
 		narrow->n = 0;
 		return 0;
 	}
-	*narrow = (struct pol_list){.v = arena_array(q->request->arena, q->ceiling->fs.read.n + 1, sizeof(*narrow->v)), .set = true};
+	*narrow = (struct pol_list){.v = arena_array(q->request->arena, q->ceiling->fs.read.n + 1, sizeof(*narrow->v)),
+				    .set = true};
 	return narrow->v ? 0 : policy_no_memory(q->err);
 }
 
@@ -276,7 +278,8 @@ static int keep_narrow_workdir(struct ask *q)
 	if (make_narrow(q, &narrow) < 0)
 		return -1;
 	narrow_workdir(q, &narrow);
-	return narrow.n && merge_list(q->request->arena, &q->request->fs.read, &narrow) < 0 ? policy_no_memory(q->err) : 0;
+	return narrow.n && merge_list(q->request->arena, &q->request->fs.read, &narrow) < 0 ? policy_no_memory(q->err)
+											    : 0;
 }
 
 int ceiling_fs(struct policy *request, const struct policy *ceiling, const char *workdir, struct error *err)
@@ -308,7 +311,8 @@ static struct policy as_ceiling(const struct policy *p)
 	return r;
 }
 
-bool ceiling_fs_opens(const struct policy *by, const struct policy *of, const char *workdir, struct pol_str pattern, bool write, struct pol_list *narrow)
+bool ceiling_fs_opens(const struct policy *by, const struct policy *of, const char *workdir, struct pol_str pattern,
+		      bool write, struct pol_list *narrow)
 {
 	struct policy request = *of, ceiling = as_ceiling(by);
 	struct resolve here = {workdir, workdir};

@@ -16,10 +16,13 @@
 int ceiling_fs(struct policy *request, const struct policy *ceiling, const char *workdir, struct error *err);
 
 /*
- * For comparing two effective policies: does `by` open what the pattern of `of` opens, for writing or for reading? Then `narrow` has what `by` keeps read-only in it and `of` does not. The work folder is a
- * pattern of its own, and taken for open in both as its mode says; ceiling_fs_narrow() has what is to be kept of it where both may write to it, 0 or -1 (no memory). All in the arena of `of`.
+ * For comparing two effective policies: does `by` open what the pattern of `of` opens, for writing or for reading? Then
+ * `narrow` has what `by` keeps read-only in it and `of` does not. The work folder is a pattern of its own, and taken
+ * for open in both as its mode says; ceiling_fs_narrow() has what is to be kept of it where both may write to it, 0 or
+ * -1 (no memory). All in the arena of `of`.
  */
-bool ceiling_fs_opens(const struct policy *by, const struct policy *of, const char *workdir, struct pol_str pattern, bool write, struct pol_list *narrow);
+bool ceiling_fs_opens(const struct policy *by, const struct policy *of, const char *workdir, struct pol_str pattern,
+		      bool write, struct pol_list *narrow);
 int ceiling_fs_narrow(const struct policy *by, const struct policy *of, const char *workdir, struct pol_list *narrow);
 
 #endif

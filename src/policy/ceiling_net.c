@@ -25,7 +25,8 @@ struct meet {
 	struct net_rule *out;
 	uint32_t n, cap;
 	uint32_t n_met; /* the first of them: what rules of both sides allow */
-	/* The ceiling's rules: exact hosts, sorted, and then the others; within a host and among the others in their order, because the first that fits decides. */
+	/* The ceiling's rules: exact hosts, sorted, and then the others; within a host and among the others in their
+	 * order, because the first that fits decides. */
 	const struct net_rule **index;
 	uint32_t n_exact;
 };
@@ -122,7 +123,8 @@ static int meet_ports(struct meet *m, const struct net_rule *a, const struct net
 	return out->n_ports > 0;
 }
 
-/* Those of the list that the rule lets through; in *out, which may be the list. 1: some are left; 0: none; -1: no memory. */
+/* Those of the list that the rule lets through; in *out, which may be the list. 1: some are left; 0: none; -1: no
+ * memory. */
 static int keep_methods(struct meet *m, const struct pol_list *list, const struct net_rule *of, struct pol_list *out)
 {
 	struct pol_list kept = {.set = true, .v = arena_array(m->request->arena, list->n, sizeof(*kept.v))};
@@ -153,7 +155,8 @@ static int keep_usual(struct meet *m, struct net_rule *rule)
 }
 
 /* The patterns that both lists allow. `key` is where a request is refused whose patterns only overlap the ceiling's. */
-static int meet_patterns(struct meet *m, const struct cover_kind *kind, const char *key, const struct pol_list *a, const struct pol_list *b, struct pol_list *out)
+static int meet_patterns(struct meet *m, const struct cover_kind *kind, const char *key, const struct pol_list *a,
+			 const struct pol_list *b, struct pol_list *out)
 {
 	const struct pol_str *x = NULL, *y = NULL;
 	struct text_shown sx, sy;
@@ -194,7 +197,8 @@ static int meet_calls(struct meet *m, const struct net_rule *a, const struct net
 		struct pol_list *out;
 	} lists[] = {
 		{"network.allow.graphql.types", &a->graphql.types, &b->graphql.types, &out->graphql.types},
-		{"network.allow.graphql.operations", &a->graphql.operations, &b->graphql.operations, &out->graphql.operations},
+		{"network.allow.graphql.operations", &a->graphql.operations, &b->graphql.operations,
+		 &out->graphql.operations},
 		{"network.allow.mcp.tools", &a->mcp.tools, &b->mcp.tools, &out->mcp.tools},
 		{"network.allow.mcp.methods", &a->mcp.methods, &b->mcp.methods, &out->mcp.methods},
 	};
@@ -223,8 +227,8 @@ static int hold_to_posts(struct meet *m, struct net_rule *rule)
 }
 
 /*
- * The smaller rate, but with the ceiling's origin: rules that share an origin share one budget, so a request does not get more by
- * cutting one of the ceiling's rules into many.
+ * The smaller rate, but with the ceiling's origin: rules that share an origin share one budget, so a request does not
+ * get more by cutting one of the ceiling's rules into many.
  */
 static struct pol_num meet_rate(const struct pol_num *mine, const struct pol_num *theirs)
 {
@@ -340,7 +344,8 @@ static bool is_met(const struct meet *m, const struct net_rule *rule)
 	return false;
 }
 
-/* Rules that the other side opens by mode public alone must not open the hosts of that side's providers. Of a range only what is public is added, and in mode public on both sides. */
+/* Rules that the other side opens by mode public alone must not open the hosts of that side's providers. Of a range
+ * only what is public is added, and in mode public on both sides. */
 static int shut_doors(struct meet *m, const struct net_rules *added, const struct pol_inference *doors)
 {
 	const struct net_rule *r;
@@ -351,7 +356,8 @@ static int shut_doors(struct meet *m, const struct net_rules *added, const struc
 		net_provider_host(&doors->providers[k], &h);
 		for (i = 0; i < added->n; i++) {
 			r = &added->v[i];
-			if (!net_rule_is_for(r, &h) || (r->cidr ? m->allowlist || h.class != HOST_PUBLIC : h.is_address) || is_met(m, r))
+			if (!net_rule_is_for(r, &h) ||
+			    (r->cidr ? m->allowlist || h.class != HOST_PUBLIC : h.is_address) || is_met(m, r))
 				continue;
 			if (ceiling_door_shut(m->request, &h, doors->providers[k].at, m->err) < 0)
 				return -1;
@@ -363,7 +369,9 @@ static int shut_doors(struct meet *m, const struct net_rules *added, const struc
 
 static bool is_never_public(const char *cidr)
 {
-	static const char *const ranges[] = {"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/3", "fc00::/7", "fe80::/9", "ff00::/8"};
+	static const char *const ranges[] = {"0.0.0.0/8",      "10.0.0.0/8",    "100.64.0.0/10",  "127.0.0.0/8",
+					     "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16", "198.18.0.0/15",
+					     "224.0.0.0/3",    "fc00::/7",      "fe80::/9",       "ff00::/8"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(ranges); i++)
@@ -382,8 +390,9 @@ static struct address next_address(struct address a)
 }
 
 /*
- * The public part of a range: a rule for each of its addresses, since the rule of a host never opens a private one, or one of this machine's. They share the range's budget. A larger range without a rate
- * only says what another's rate is not for, and can be left out.
+ * The public part of a range: a rule for each of its addresses, since the rule of a host never opens a private one, or
+ * one of this machine's. They share the range's budget. A larger range without a rate only says what another's rate is
+ * not for, and can be left out.
  */
 static int add_range(struct meet *m, const struct net_rule *range)
 {
@@ -394,11 +403,14 @@ static int add_range(struct meet *m, const struct net_rule *range)
 	uint32_t i;
 	int r;
 
-	if (!cidr_parse(sv_of(range->cidr), &c) || is_never_public(range->cidr) || (c.bits < 128 - RANGE_BITS && !range->rate.set))
+	if (!cidr_parse(sv_of(range->cidr), &c) || is_never_public(range->cidr) ||
+	    (c.bits < 128 - RANGE_BITS && !range->rate.set))
 		return 0;
 	if (c.bits < 128 - RANGE_BITS)
 		return policy_fail(m->request, m->request->net.mode.at, "network.mode", m->err,
-				   "public is too much: below a ceiling the rate for %s (%.120s) can be held to in mode public for ranges of at most %d addresses; use allowlist", range->cidr, policy_where(m->ceiling, range->at), 1 << RANGE_BITS);
+				   "public is too much: below a ceiling the rate for %s (%.120s) can be held to in "
+				   "mode public for ranges of at most %d addresses; use allowlist",
+				   range->cidr, policy_where(m->ceiling, range->at), 1 << RANGE_BITS);
 	rule.cidr = NULL;
 	r = keep_usual(m, &rule);
 	if (r <= 0)
@@ -436,8 +448,9 @@ static void hold_to_ranges(const struct net_rules *rules, uint32_t n, struct net
 }
 
 /*
- * A mode of `public` on one side, whose providers are `doors`, allows every host rule of the other side, without its credential: that takes both to
- * name it. Ranges it does not: they may be private. But where both are public they may hold back, as below.
+ * A mode of `public` on one side, whose providers are `doors`, allows every host rule of the other side, without its
+ * credential: that takes both to name it. Ranges it does not: they may be private. But where both are public they may
+ * hold back, as below.
  */
 static int add_hosts(struct meet *m, const struct net_rules *rules, const struct pol_inference *doors)
 {
@@ -458,8 +471,8 @@ static int add_hosts(struct meet *m, const struct net_rules *rules, const struct
 }
 
 /*
- * Two of mode public: the rules of either open nothing more, but a rate holds back. So the ceiling's count, up to the last that has one, since one before it may say what the rate is not for. The request's
- * own come behind them.
+ * Two of mode public: the rules of either open nothing more, but a rate holds back. So the ceiling's count, up to the
+ * last that has one, since one before it may say what the rate is not for. The request's own come behind them.
  */
 static int add_rated(struct meet *m)
 {
@@ -470,7 +483,8 @@ static int add_rated(struct meet *m)
 	rules.n = count_rated(&rules);
 	if (shut_doors(m, &rules, doors) < 0)
 		return -1;
-	/* They stay in their order. Those that came of this are not looked through for each of the next: there may be many. */
+	/* They stay in their order. Those that came of this are not looked through for each of the next: there may be
+	 * many. */
 	for (i = 0; i < rules.n; i++)
 		if ((rules.v[i].cidr ? add_range(m, &rules.v[i]) : add_host(m, &rules.v[i], doors, known)) < 0)
 			return -1;
@@ -511,7 +525,8 @@ int ceiling_net(struct policy *request, const struct policy *ceiling, struct err
 			return -1;
 		if (theirs == NET_PUBLIC && add_hosts(&m, &request->net.allow, &ceiling->inference) < 0)
 			return -1;
-		if (theirs == NET_ALLOWLIST && mine == NET_PUBLIC && add_hosts(&m, &ceiling->net.allow, &request->inference) < 0)
+		if (theirs == NET_ALLOWLIST && mine == NET_PUBLIC &&
+		    add_hosts(&m, &ceiling->net.allow, &request->inference) < 0)
 			return -1;
 	}
 	request->net.allow = (struct net_rules){.v = m.out, .n = m.n, .set = true};

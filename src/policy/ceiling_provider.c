@@ -47,7 +47,9 @@ static bool opens(const struct net_rule *r, const struct errand *e)
 {
 	if ((e->host.class == HOST_PRIVATE && !r->cidr) || r->rate.set || net_rule_has_body(r))
 		return false;
-	return net_rule_is_for(r, &e->host) && net_port_allowed(r, e->port) && net_method_in(&r->methods, sv_of("POST")) && net_method_in(&r->methods, sv_of("GET")) && opens_paths(r, e);
+	return net_rule_is_for(r, &e->host) && net_port_allowed(r, e->port) &&
+	       net_method_in(&r->methods, sv_of("POST")) && net_method_in(&r->methods, sv_of("GET")) &&
+	       opens_paths(r, e);
 }
 
 /* Whatever paths it names: which of them a server takes for which is not for us to guess. */
@@ -55,7 +57,8 @@ static bool denies(const struct net_rule *r, const struct errand *e)
 {
 	if (!net_provider_rule_is_for(r, &e->host) || !net_port_denied(r, e->port))
 		return false;
-	return r->methods.n == 0 || net_method_denied(&r->methods, sv_of("POST")) || net_method_denied(&r->methods, sv_of("GET"));
+	return r->methods.n == 0 || net_method_denied(&r->methods, sv_of("POST")) ||
+	       net_method_denied(&r->methods, sv_of("GET"));
 }
 
 /* Where all of the internet is open: a rate would not be counted at the door. */
@@ -64,7 +67,8 @@ static bool is_rated(const struct net_rules *allow, const struct errand *e)
 	uint32_t i;
 
 	for (i = 0; i < allow->n; i++)
-		if (allow->v[i].rate.set && net_rule_is_for(&allow->v[i], &e->host) && net_port_allowed(&allow->v[i], e->port))
+		if (allow->v[i].rate.set && net_rule_is_for(&allow->v[i], &e->host) &&
+		    net_port_allowed(&allow->v[i], e->port))
 			return true;
 	return false;
 }
@@ -103,12 +107,15 @@ int ceiling_provider(const struct policy *request, const struct policy *ceiling,
 		return -1;
 	for (i = 0; i < net->deny.n; i++)
 		if (denies(&net->deny.v[i], &e))
-			return policy_fail(request, p->at, "inference.providers", err, "the ceiling denies the url of %.64s (%.200s); name the provider in the ceiling", p->name,
-					   policy_where(ceiling, net->deny.v[i].at));
+			return policy_fail(
+				request, p->at, "inference.providers", err,
+				"the ceiling denies the url of %.64s (%.200s); name the provider in the ceiling",
+				p->name, policy_where(ceiling, net->deny.v[i].at));
 	if (net->mode.set && !policy_provider_is_known(p) && !is_open(net, &e, &reach))
 		return policy_fail(request, p->at, "inference.providers", err,
-				   "the url of %.64s is not the provider's own, and the ceiling (%.200s) does not open it for GET and POST to %.80s; name the provider in the ceiling", p->name,
-				   policy_where(ceiling, net->mode.at), e.paths);
+				   "the url of %.64s is not the provider's own, and the ceiling (%.200s) does not open "
+				   "it for GET and POST to %.80s; name the provider in the ceiling",
+				   p->name, policy_where(ceiling, net->mode.at), e.paths);
 	p->reach = reach;
 	return 0;
 }

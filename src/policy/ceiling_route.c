@@ -61,8 +61,10 @@ static int add_pair(struct routes *t, const struct route *mine, const struct rou
 		return 0;
 	if (!cover_model.covers(mine->model, model) || !cover_model.covers(theirs->model, model))
 		return policy_fail(t->request, mine->at, "inference.routes", t->err,
-				   "\"%.80s\" and the ceiling's \"%.80s\" (%.120s) overlap, but no one pattern says where; narrow it", text_show(&a, sv_of(mine->model)),
-				   text_show(&b, sv_of(theirs->model)), policy_where(t->ceiling, theirs->at));
+				   "\"%.80s\" and the ceiling's \"%.80s\" (%.120s) overlap, but no one pattern says "
+				   "where; narrow it",
+				   text_show(&a, sv_of(mine->model)), text_show(&b, sv_of(theirs->model)),
+				   policy_where(t->ceiling, theirs->at));
 	add(t, model, same ? mine->provider : t->nowhere, theirs->at);
 	return 0;
 }
@@ -98,7 +100,10 @@ int ceiling_routes(struct policy *request, const struct policy *ceiling, struct 
 	if (theirs->n_routes == 0)
 		return 0;
 	if (pairs > CEILING_MAX_ROUTES || theirs->n_routes > CEILING_MAX_ROUTES)
-		return policy_fail(ceiling, theirs->routes[0].at, "inference.routes", err, "with those of the request these are more than %d pairs of routes; use fewer and wider ones", CEILING_MAX_ROUTES);
+		return policy_fail(
+			ceiling, theirs->routes[0].at, "inference.routes", err,
+			"with those of the request these are more than %d pairs of routes; use fewer and wider ones",
+			CEILING_MAX_ROUTES);
 	t.v = arena_array(request->arena, (size_t)pairs + mine->n_routes + theirs->n_routes, sizeof(*t.v));
 	if (!t.v || !t.nowhere)
 		return policy_no_memory(err);

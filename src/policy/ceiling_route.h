@@ -1,8 +1,10 @@
 /*
- * ceiling_route: the routes of a request below those of the ceiling. Part of policy_ceiling.h, whose contract holds here.
+ * ceiling_route: the routes of a request below those of the ceiling. Part of policy_ceiling.h, whose contract holds
+ * here.
  *
- * A route says which provider serves a model, and that no other does: it refuses the model where its provider is not there. So all of the request's stay, the ceiling's hold for what the request does not
- * route, and a model that both route goes where both say, or nowhere.
+ * A route says which provider serves a model, and that no other does: it refuses the model where its provider is not
+ * there. So all of the request's stay, the ceiling's hold for what the request does not route, and a model that both
+ * route goes where both say, or nowhere.
  */
 #ifndef CORDON_POLICY_CEILING_ROUTE_H
 #define CORDON_POLICY_CEILING_ROUTE_H

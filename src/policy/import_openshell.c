@@ -151,7 +151,10 @@ static bool host_of(struct import *im, const struct ynode *endpoint, struct sv *
 	if (sv_starts(host, "**.")) {
 		host = sv_n(host.p + 1, host.n - 1);
 	} else if (sv_starts(host, "*.")) {
-		import_lost(im, n, "%s is one label below the name, here deeper names would match too; it is left out, name the hosts or write **.", text_show(&shown, host));
+		import_lost(im, n,
+			    "%s is one label below the name, here deeper names would match too; it is left out, name "
+			    "the hosts or write **.",
+			    text_show(&shown, host));
 		return false;
 	}
 	if (memchr(host.p, '*', host.n) && !(sv_starts(host, "*.") && !memchr(host.p + 1, '*', host.n - 1))) {
@@ -227,9 +230,11 @@ static bool is_simple(struct import *im, const struct ynode *rule)
 		if (known ? k->value->kind == YNODE_SCALAR : import_is_empty(k->value))
 			continue;
 		if (known)
-			import_lost(im, k, "its %s is %s where a single value belongs; it is left out", text_show(&shown, k->text), ynode_what(k->value));
+			import_lost(im, k, "its %s is %s where a single value belongs; it is left out",
+				    text_show(&shown, k->text), ynode_what(k->value));
 		else
-			import_lost(im, k, "a rule with %s has no counterpart; it is left out", text_show(&shown, k->text));
+			import_lost(im, k, "a rule with %s has no counterpart; it is left out",
+				    text_show(&shown, k->text));
 		return false;
 	}
 	return true;
@@ -245,18 +250,21 @@ static bool is_any_path(struct sv path)
 	return path.n == 0 || sv_is(path, "**") || sv_is(path, "/**");
 }
 
-/* What both the endpoint's path and the rule's allow. False: they have nothing in common that one of them says (noted). */
+/* What both the endpoint's path and the rule's allow. False: they have nothing in common that one of them says (noted).
+ */
 static bool common_path(struct import *im, const struct ynode *item, struct sv outer, struct sv inner, struct sv *ret)
 {
 	struct text_shown a, b;
 
 	*ret = is_any_path(inner) ? outer : inner;
-	if (is_any_path(inner) || is_any_path(outer) || cover_url.covers(arena_str(im->arena, outer), arena_str(im->arena, inner)))
+	if (is_any_path(inner) || is_any_path(outer) ||
+	    cover_url.covers(arena_str(im->arena, outer), arena_str(im->arena, inner)))
 		return true;
 	*ret = outer;
 	if (cover_url.covers(arena_str(im->arena, inner), arena_str(im->arena, outer)))
 		return true;
-	import_lost(im, item, "its path %s and the endpoint's %s have no common pattern; it is left out", text_show(&a, inner), text_show(&b, outer));
+	import_lost(im, item, "its path %s and the endpoint's %s have no common pattern; it is left out",
+		    text_show(&a, inner), text_show(&b, outer));
 	return false;
 }
 
@@ -268,7 +276,8 @@ static bool is_alone(struct import *im, const struct ynode *item)
 
 	for (k = item->kind == YNODE_MAP ? item->first : NULL; k; k = k->next)
 		if (!sv_is(k->text, "allow")) {
-			import_lost(im, k, "a rule with %s has no counterpart; it is left out", text_show(&shown, k->text));
+			import_lost(im, k, "a rule with %s has no counterpart; it is left out",
+				    text_show(&shown, k->text));
 			return false;
 		}
 	return true;
@@ -286,7 +295,8 @@ static bool is_websocket(const struct ynode *endpoint)
 	return sv_is(text_of(endpoint, "protocol"), "websocket");
 }
 
-/* Here whoever may begin a WebSocket may send what they like in it. There that takes another rule, which lists no more than a path. */
+/* Here whoever may begin a WebSocket may send what they like in it. There that takes another rule, which lists no more
+ * than a path. */
 static bool may_send(const struct ynode *endpoint, struct sv path)
 {
 	const struct ynode *list = import_find(endpoint, "rules"), *item, *allow;
@@ -301,8 +311,10 @@ static bool may_send(const struct ynode *endpoint, struct sv path)
 	return false;
 }
 
-/* The method of a rule, as far as it can be said here. False: it is left out (noted). There an endpoint for a WebSocket takes nothing but what begins one. */
-static bool method_of(struct import *im, const struct endpoint *e, const struct ynode *item, const struct ynode *allow, struct sv *ret)
+/* The method of a rule, as far as it can be said here. False: it is left out (noted). There an endpoint for a WebSocket
+ * takes nothing but what begins one. */
+static bool method_of(struct import *im, const struct endpoint *e, const struct ynode *item, const struct ynode *allow,
+		      struct sv *ret)
 {
 	*ret = text_of(allow, "method");
 	if (!is_websocket(e->n) || sv_is(*ret, TEXT))
@@ -312,7 +324,9 @@ static bool method_of(struct import *im, const struct endpoint *e, const struct 
 		return false;
 	}
 	if (!may_send(e->n, text_of(allow, "path"))) {
-		import_lost(im, item, "lets a WebSocket begin, but no messages in it, which are not looked at here; it is left out");
+		import_lost(
+			im, item,
+			"lets a WebSocket begin, but no messages in it, which are not looked at here; it is left out");
 		return false;
 	}
 	import_lost(im, item, "here other GET requests pass as well as those that begin a WebSocket");
@@ -329,7 +343,8 @@ static void take_rule(struct import *im, const struct endpoint *e, const struct 
 	for (k = item->kind == YNODE_MAP ? item->first : NULL; k; k = k->next)
 		if (import_is_denial(k->text))
 			deny_endpoint(im, e, k);
-	if (!is_simple(im, allow) || !is_alone(im, item) || !method_of(im, e, item, allow, &method) || !common_path(im, item, text_of(e->n, "path"), text_of(allow, "path"), &path))
+	if (!is_simple(im, allow) || !is_alone(im, item) || !method_of(im, e, item, allow, &method) ||
+	    !common_path(im, item, text_of(e->n, "path"), text_of(allow, "path"), &path))
 		return;
 	r = new_rule(im, e->n, e->host, &im->policy->net.allow);
 	if (!r)
@@ -361,15 +376,18 @@ static void take_deny(struct import *im, const struct endpoint *e, const struct 
 	if (item->kind != YNODE_MAP)
 		import_lost(im, item, "is no rule; the whole endpoint is denied");
 	for (k = item->kind == YNODE_MAP ? item->first : NULL; k; k = k->next)
-		if (!import_is_empty(k->value) && (k->value->kind != YNODE_SCALAR || (!sv_is(k->text, "method") && !sv_is(k->text, "path"))))
-			import_lost(im, k, "%s has no counterpart; what the rest of the rule says is denied without it", text_show(&shown, k->text));
+		if (!import_is_empty(k->value) &&
+		    (k->value->kind != YNODE_SCALAR || (!sv_is(k->text, "method") && !sv_is(k->text, "path"))))
+			import_lost(im, k, "%s has no counterpart; what the rest of the rule says is denied without it",
+				    text_show(&shown, k->text));
 	if (is_method(method))
 		(void)add_method(im, item, method, r);
 	else if (method.n && !sv_is(method, "*"))
 		import_lost(im, item, "%s has no counterpart; every method is denied", text_show(&shown, method));
 	wide = import_widen_path(im->arena, path);
 	if (!sv_eq(wide, path))
-		import_changed(im, item, "here a wildcard does not cross \"/\"; the rule denies %s", text_show(&shown, wide));
+		import_changed(im, item, "here a wildcard does not cross \"/\"; the rule denies %s",
+			       text_show(&shown, wide));
 	if (!add_path(im, item, wide, r))
 		import_lost(im, item, "every path is denied");
 }
@@ -399,7 +417,9 @@ static void add_access(struct import *im, const struct endpoint *e)
 	}
 	if (is_websocket(e->n)) {
 		if (!n || count == 3) {
-			import_lost(im, e->n, "lets a WebSocket begin, but no messages in it, which are not looked at here; the endpoint is left out");
+			import_lost(im, e->n,
+				    "lets a WebSocket begin, but no messages in it, which are not looked at here; the "
+				    "endpoint is left out");
 			return;
 		}
 		import_lost(im, n, "here other GET requests pass as well as those that begin a WebSocket");
@@ -440,14 +460,16 @@ static void add_addresses(struct import *im, const struct ynode *endpoint)
 	const char *cidr;
 
 	if (list && list->n && !is_bare(endpoint)) {
-		import_lost(im, list, "addresses with access, path or rules have no counterpart; the endpoint is left out");
+		import_lost(im, list,
+			    "addresses with access, path or rules have no counterpart; the endpoint is left out");
 		list = NULL;
 	}
 	for (item = list && list->kind == YNODE_LIST ? list->first : NULL; item; item = item->next) {
 		if (item->kind != YNODE_SCALAR || value_cidr(im->arena, item->text, &cidr)) {
 			import_lost(im, item, "is no network address");
 		} else if (import_is_never(cidr)) {
-			import_lost(im, item, "is this machine itself or local to a link, which is never let through there");
+			import_lost(im, item,
+				    "is this machine itself or local to a link, which is never let through there");
 		} else if ((r = import_new_rule(im, allow))) {
 			r->cidr = cidr;
 			add_ports(im, endpoint, r);
@@ -469,7 +491,9 @@ static bool is_for_any_address(struct import *im, const struct ynode *endpoint)
 	if (!list || import_is_empty(list))
 		return true;
 	mark = import_down(im, sv_of("allowed_ips"));
-	import_lost(im, list, "a host that may lead to certain addresses only has no counterpart; the endpoint is left out, a cidr rule in network.allow opens private ones");
+	import_lost(im, list,
+		    "a host that may lead to certain addresses only has no counterpart; the endpoint is left out, a "
+		    "cidr rule in network.allow opens private ones");
 	import_up(im, mark);
 	return false;
 }
@@ -490,7 +514,8 @@ static void take_protocol(struct import *im, const struct ynode *n)
 	if (n->kind == YNODE_SCALAR && name_index(looked_into, n->text) >= 0)
 		import_lost(im, n, NO_BODY "; the endpoint is left out");
 	else if (n->kind == YNODE_SCALAR && !is_plain(n->text))
-		import_lost(im, n, "%s is no protocol that Cordon knows; the endpoint is left out", text_show(&shown, n->text));
+		import_lost(im, n, "%s is no protocol that Cordon knows; the endpoint is left out",
+			    text_show(&shown, n->text));
 }
 
 static void take_tls(struct import *im, const struct ynode *n)
@@ -535,7 +560,8 @@ static const struct import_key endpoint_keys[] = {
 /* Keys that narrow what is allowed, or that nobody here knows. */
 static bool is_understood(struct import *im, const struct ynode *n)
 {
-	static const char *const narrow[] = {"persisted_queries", "graphql_persisted_queries", "graphql_max_body_bytes", "json_rpc", "mcp", NULL};
+	static const char *const narrow[] = {
+		"persisted_queries", "graphql_persisted_queries", "graphql_max_body_bytes", "json_rpc", "mcp", NULL};
 	const struct import_key *row;
 	const struct ynode *k;
 	struct text_shown shown;
@@ -558,7 +584,8 @@ static bool is_well_formed(struct import *im, const struct ynode *n)
 	static const struct {
 		const char *key;
 		bool list;
-	} kinds[] = {{"host", false}, {"path", false}, {"protocol", false}, {"access", false}, {"rules", true}, {"deny_rules", true}, {"allowed_ips", true}};
+	} kinds[] = {{"host", false}, {"path", false},      {"protocol", false},  {"access", false},
+		     {"rules", true}, {"deny_rules", true}, {"allowed_ips", true}};
 	const struct ynode *value;
 	bool good = true;
 	size_t i, mark;
@@ -568,7 +595,8 @@ static bool is_well_formed(struct import *im, const struct ynode *n)
 		if (!value || value->kind == (kinds[i].list ? YNODE_LIST : YNODE_SCALAR) || import_is_empty(value))
 			continue;
 		mark = import_down(im, sv_of(kinds[i].key));
-		import_lost(im, value, "is %s where %s belongs; the endpoint is left out", ynode_what(value), kinds[i].list ? "a list" : "a single value");
+		import_lost(im, value, "is %s where %s belongs; the endpoint is left out", ynode_what(value),
+			    kinds[i].list ? "a list" : "a single value");
 		import_up(im, mark);
 		good = false;
 	}
@@ -660,7 +688,8 @@ static bool is_known_entry(struct import *im, const struct ynode *n)
 
 	for (k = n->kind == YNODE_MAP ? n->first : NULL; k; k = k->next)
 		if (name_index(keys, k->text) < 0 && !import_is_empty(k->value)) {
-			import_lost(im, k, "unknown key %s, which may narrow the others; they are left out", text_show(&shown, k->text));
+			import_lost(im, k, "unknown key %s, which may narrow the others; they are left out",
+				    text_show(&shown, k->text));
 			return false;
 		}
 	return true;

@@ -102,7 +102,8 @@ const struct ynode *import_find(const struct ynode *map, const char *key)
 
 bool import_is_denial(struct sv key)
 {
-	static const char *const words[] = {"deny", "deni", "block", "forbid", "disallow", "exclu", "except", "reject", "prohibit", "restrict"};
+	static const char *const words[] = {"deny",  "deni",   "block",  "forbid",   "disallow",
+					    "exclu", "except", "reject", "prohibit", "restrict"};
 	char lower[64];
 	size_t i;
 
@@ -129,9 +130,11 @@ static unsigned parts_here(const struct import *im)
 
 void import_close(struct import *im, const struct ynode *n, unsigned parts)
 {
-	import_lost(im, n, "what it closed cannot be told, so the policy opens%s%s%s", parts & CLOSED_FILES ? " no folder" : "",
+	import_lost(im, n, "what it closed cannot be told, so the policy opens%s%s%s",
+		    parts & CLOSED_FILES ? " no folder" : "",
 		    parts & CLOSED_NETWORK ? (parts & CLOSED_FILES ? ", no host" : " no host") : "",
-		    parts & CLOSED_PROGRAMS ? (parts & (CLOSED_FILES | CLOSED_NETWORK) ? ", no program" : " no program") : "");
+		    parts & CLOSED_PROGRAMS ? (parts & (CLOSED_FILES | CLOSED_NETWORK) ? ", no program" : " no program")
+					    : "");
 	im->closed |= parts;
 }
 
@@ -342,7 +345,9 @@ const char *import_denied_path(struct import *im, const struct ynode *n)
 	if (n->kind == YNODE_SCALAR)
 		for (i = 0; i < ARRAY_LEN(homes); i++) {
 			k = strlen(homes[i]);
-			home = sv_starts(n->text, homes[i]) && (n->text.n == k || n->text.p[k] == '/') ? arena_printf(im->arena, "~%.*s", (int)(n->text.n - k), n->text.p + k) : NULL;
+			home = sv_starts(n->text, homes[i]) && (n->text.n == k || n->text.p[k] == '/')
+				       ? arena_printf(im->arena, "~%.*s", (int)(n->text.n - k), n->text.p + k)
+				       : NULL;
 			if (home && (path = path_of(im, n, sv_of(home))))
 				return path;
 		}
@@ -379,7 +384,8 @@ void import_drop_rule(struct net_rules *from)
 }
 
 /* Loopback, and what is local to a link, as a cloud's metadata are. */
-static const char *const never[] = {"127.0.0.0/8", "169.254.0.0/16", "0.0.0.0/8", "::1/128", "::/128", "fe80::/10", NULL};
+static const char *const never[] = {"127.0.0.0/8", "169.254.0.0/16", "0.0.0.0/8", "::1/128",
+				    "::/128",      "fe80::/10",      NULL};
 
 bool import_is_never(const char *cidr)
 {
@@ -401,14 +407,17 @@ void import_keep_never(struct import *im, const struct ynode *item, const char *
 	for (i = 0; never[i]; i++) {
 		if (!net_cidr_covers(cidr, never[i]))
 			continue;
-		for (k = 0; k < deny->n && !(deny->v[k].cidr && !deny->v[k].n_ports && strcmp(deny->v[k].cidr, never[i]) == 0); k++)
+		for (k = 0;
+		     k < deny->n && !(deny->v[k].cidr && !deny->v[k].n_ports && strcmp(deny->v[k].cidr, never[i]) == 0);
+		     k++)
 			;
 		if (k == deny->n && (r = import_new_rule(im, deny)))
 			r->cidr = never[i];
 		told = true;
 	}
 	if (told)
-		import_changed(im, item, "this machine and what is local to a link, which it holds, are denied, as there");
+		import_changed(im, item,
+			       "this machine and what is local to a link, which it holds, are denied, as there");
 }
 
 struct net_rule *import_rule(struct import *im, const struct ynode *n, struct sv host, struct net_rules *to)
@@ -424,7 +433,8 @@ struct net_rule *import_rule(struct import *im, const struct ynode *n, struct sv
 	if (net_host_class(sv_of(text)) == HOST_PRIVATE) {
 		const char *net = arena_printf(im->arena, "%s/%d", text, strchr(text, ':') ? 128 : 32);
 
-		if (!net || value_cidr(im->arena, sv_of(net), &cidr) || (to == &im->policy->net.allow && import_is_never(cidr))) {
+		if (!net || value_cidr(im->arena, sv_of(net), &cidr) ||
+		    (to == &im->policy->net.allow && import_is_never(cidr))) {
 			import_lost(
 				im, n,
 				"%s is this machine itself or a cloud's metadata; a sandbox has a loopback of its own",

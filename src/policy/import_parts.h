@@ -45,7 +45,8 @@ void import_map(struct import *im, const struct ynode *n, const struct import_ke
 void import_list(struct import *im, const struct ynode *n, import_fn *take);
 
 /*
- * A denial that cannot be carried over: what it closed could be anything, so these parts of the policy open nothing (import_settle()). Noted; the caller has said why.
+ * A denial that cannot be carried over: what it closed could be anything, so these parts of the policy open nothing
+ * (import_settle()). Noted; the caller has said why.
  */
 void import_close(struct import *im, const struct ynode *n, unsigned parts);
 /* A list of denials: what is not a list closes the parts. */
@@ -82,19 +83,22 @@ void import_pair(struct import *im, struct pol_pairs *to, const char *key, const
 void import_path(struct import *im, const struct ynode *n, struct pol_list *to);
 /* Without empty and "." parts, and without a "/" at its end: "." for nothing, "/" for the root. NULL: no memory. */
 const char *import_plain_path(struct import *im, struct sv s);
-/* NULL: not a pattern (noted). Empty and "." parts are left out; a ".." is none of ours to resolve, as links may lead elsewhere. */
+/* NULL: not a pattern (noted). Empty and "." parts are left out; a ".." is none of ours to resolve, as links may lead
+ * elsewhere. */
 const char *import_path_text(struct import *im, const struct ynode *n);
 /* The same of a denial, where "$HOME" is the home. NULL: not a pattern, and the files are closed. */
 const char *import_denied_path(struct import *im, const struct ynode *n);
 
 /*
- * Addresses that were the sandbox's own there, or never let through: loopback and what is local to a link, as a cloud's metadata are. Here they would be this machine's. True: the range has only such.
+ * Addresses that were the sandbox's own there, or never let through: loopback and what is local to a link, as a cloud's
+ * metadata are. Here they would be this machine's. True: the range has only such.
  */
 bool import_is_never(const char *cidr);
 /* A range that is allowed and holds some of them: they are denied (noted). */
 void import_keep_never(struct import *im, const struct ynode *item, const char *cidr);
 
-/* A rule for a host or an address (a private address becomes a cidr). NULL: not a host, or never to be allowed (noted). */
+/* A rule for a host or an address (a private address becomes a cidr). NULL: not a host, or never to be allowed (noted).
+ */
 struct net_rule *import_rule(struct import *im, const struct ynode *n, struct sv host, struct net_rules *to);
 /* An empty rule at the end of the list, for the caller to fill in. NULL: no memory. */
 struct net_rule *import_new_rule(struct import *im, struct net_rules *to);

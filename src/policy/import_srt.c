@@ -33,7 +33,8 @@ static bool is_never_open(const struct ynode *n)
 {
 	struct sv host, port;
 
-	return n->kind == YNODE_SCALAR && value_split_port(n->text, &host, &port) && net_host_class(host) == HOST_PRIVATE;
+	return n->kind == YNODE_SCALAR && value_split_port(n->text, &host, &port) &&
+	       net_host_class(host) == HOST_PRIVATE;
 }
 
 static void take_denied(struct import *im, const struct ynode *n)
@@ -166,7 +167,8 @@ static bool one_holds(struct import *im, const struct pol_list *list, const char
 /* Nobody's home is there. */
 static bool is_system(const char *path)
 {
-	static const char *const system[] = {"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/proc", "/sys", "/dev", "/run"};
+	static const char *const system[] = {"/etc",  "/usr",  "/bin", "/sbin", "/lib", "/lib64",
+					     "/boot", "/proc", "/sys", "/dev",  "/run"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(system); i++)
@@ -219,14 +221,16 @@ static bool one_may_hold(struct import *im, const struct pol_list *list, const c
 }
 
 /* There what is allowed wins over what is denied; here it is the other way round. */
-static void take_out(struct import *im, const struct ynode *n, struct pol_list *from, const char *key, const char *denied)
+static void take_out(struct import *im, const struct ynode *n, struct pol_list *from, const char *key,
+		     const char *denied)
 {
 	struct text_shown shown;
 	uint32_t i, kept = 0;
 
 	for (i = 0; i < from->n; i++) {
 		if (holds(im, denied, from->v[i].s))
-			import_lost(im, n, "here a denial wins: %s, of %s, is in it and stays out", text_show(&shown, sv_of(from->v[i].s)), key);
+			import_lost(im, n, "here a denial wins: %s, of %s, is in it and stays out",
+				    text_show(&shown, sv_of(from->v[i].s)), key);
 		else
 			from->v[kept++] = from->v[i];
 	}
@@ -234,7 +238,8 @@ static void take_out(struct import *im, const struct ynode *n, struct pol_list *
 	from->set = kept > 0;
 }
 
-/* The same of what can be written and may be in it, whether or not that can be told; but not of what `shown` has, nor then of the work folder where that is readable. */
+/* The same of what can be written and may be in it, whether or not that can be told; but not of what `shown` has, nor
+ * then of the work folder where that is readable. */
 static void take_out_writes(struct import *im, const struct ynode *n, const char *denied, const struct pol_list *shown)
 {
 	struct pol_list *from = &im->policy->fs.write;
@@ -244,10 +249,12 @@ static void take_out_writes(struct import *im, const struct ynode *n, const char
 	for (i = 0; i < from->n; i++) {
 		const char *path = from->v[i].s;
 
-		if (!may_hold(im, denied, path) || (shown && ((im->reads_workdir && kind_of(path) == '.') || one_holds(im, shown, path))))
+		if (!may_hold(im, denied, path) ||
+		    (shown && ((im->reads_workdir && kind_of(path) == '.') || one_holds(im, shown, path))))
 			from->v[kept++] = from->v[i];
 		else
-			import_lost(im, n, "%s, of allowWrite, may be in it and stays out", text_show(&text, sv_of(path)));
+			import_lost(im, n, "%s, of allowWrite, may be in it and stays out",
+				    text_show(&text, sv_of(path)));
 	}
 	from->n = kept;
 	from->set = kept > 0;
@@ -263,7 +270,8 @@ static bool may_hold_one(struct import *im, const char *path, const struct pol_l
 	return false;
 }
 
-/* What is allowed in a folder that is denied as a whole: the denial gives way to it, as nothing else is visible there anyway. */
+/* What is allowed in a folder that is denied as a whole: the denial gives way to it, as nothing else is visible there
+ * anyway. */
 static void open_within(struct import *im, const struct ynode *n, const char *path)
 {
 	import_text(im, &im->unreadable, path);
@@ -281,12 +289,15 @@ static void take_no_read(struct import *im, const struct ynode *n)
 
 	if (!path)
 		return;
-	if (is_wide(path) && (im->reads_workdir || strcmp(path, "/") == 0 || may_hold_one(im, path, &im->policy->fs.read))) {
+	if (is_wide(path) &&
+	    (im->reads_workdir || strcmp(path, "/") == 0 || may_hold_one(im, path, &im->policy->fs.read))) {
 		open_within(im, n, path);
 		return;
 	}
 	if (is_wide(path))
-		import_changed(im, n, "a work folder in it is refused, which could not be read there, either; \".\" in allowRead opens it");
+		import_changed(im, n,
+			       "a work folder in it is refused, which could not be read there, either; \".\" in "
+			       "allowRead opens it");
 	take_out(im, n, &im->policy->fs.read, "allowRead", path);
 	take_out(im, n, &im->policy->fs.write, "allowWrite", path);
 	import_text(im, &im->policy->fs.deny, path);
@@ -296,7 +307,8 @@ static void take_no_read(struct import *im, const struct ynode *n)
 static void keep_workdir(struct import *im, const struct ynode *n, const char *path)
 {
 	if (im->policy->fs.workdir.v == WORKDIR_READ_WRITE) {
-		import_lost(im, n, "%s the work folder, which can only be read therefore", is_here(path) ? "is" : "may hold");
+		import_lost(im, n, "%s the work folder, which can only be read therefore",
+			    is_here(path) ? "is" : "may hold");
 		import_set(&im->policy->fs.workdir, WORKDIR_READ_ONLY);
 	}
 	take_out_writes(im, n, path, NULL);
@@ -311,12 +323,14 @@ static bool is_in_written(struct import *im, const char *path)
 	for (i = 0; i < write->n; i++)
 		if (kind_of(write->v[i].s) != '/' || may_hold(im, path, write->v[i].s))
 			return false;
-	return im->policy->fs.workdir.v != WORKDIR_READ_WRITE && kind_of(path) == '/' && one_holds(im, write, path) && !one_may_hold(im, &im->unreadable, path);
+	return im->policy->fs.workdir.v != WORKDIR_READ_WRITE && kind_of(path) == '/' && one_holds(im, write, path) &&
+	       !one_may_hold(im, &im->unreadable, path);
 }
 
 /*
- * In the work folder, or in another that can be written, not to be written means read-only. Elsewhere nothing is shown that would have to be kept from being written; but the work folder may
- * turn out to lie there, and then a run is to be refused, as it is by a denial.
+ * In the work folder, or in another that can be written, not to be written means read-only. Elsewhere nothing is shown
+ * that would have to be kept from being written; but the work folder may turn out to lie there, and then a run is to be
+ * refused, as it is by a denial.
  */
 static void take_no_write(struct import *im, const struct ynode *n)
 {
@@ -415,12 +429,15 @@ static void take_permissions(struct import *im, const struct ynode *n)
 	static const struct {
 		const char *tool;
 		unsigned parts;
-	} tools[] = {{"Read", CLOSED_FILES}, {"Edit", CLOSED_FILES}, {"Write", CLOSED_FILES}, {"WebFetch", CLOSED_NETWORK}};
+	} tools[] = {
+		{"Read", CLOSED_FILES}, {"Edit", CLOSED_FILES}, {"Write", CLOSED_FILES}, {"WebFetch", CLOSED_NETWORK}};
 	const struct ynode *list = import_find(n, "deny"), *item;
 	unsigned parts = list && list->kind != YNODE_LIST && !import_is_empty(list) ? CLOSED_FILES | CLOSED_NETWORK : 0;
 	size_t i;
 
-	import_lost(im, n, "rules of the agent, not of its sandbox; write those that are about files and hosts into the policy");
+	import_lost(
+		im, n,
+		"rules of the agent, not of its sandbox; write those that are about files and hosts into the policy");
 	for (item = list && list->kind == YNODE_LIST ? list->first : NULL; item; item = item->next)
 		for (i = 0; i < ARRAY_LEN(tools); i++)
 			if (item->kind != YNODE_SCALAR || sv_starts(item->text, tools[i].tool))

@@ -381,8 +381,10 @@ static void take_filesystem(struct import *im, const struct ynode *n)
 	struct pol_fs *fs = &im->policy->fs;
 
 	import_block(im, n, filesystem_keys, CLOSED_FILES);
-	if (fs->workdir.v == WORKDIR_READ_WRITE && names_workspace(im, import_find(n, "read_paths")) && !names_workspace(im, import_find(n, "write_paths"))) {
-		import_changed(im, n, "the workspace is among its read_paths only, which takes the place of mount_mode");
+	if (fs->workdir.v == WORKDIR_READ_WRITE && names_workspace(im, import_find(n, "read_paths")) &&
+	    !names_workspace(im, import_find(n, "write_paths"))) {
+		import_changed(im, n,
+			       "the workspace is among its read_paths only, which takes the place of mount_mode");
 		import_set(&fs->workdir, WORKDIR_READ_ONLY);
 	}
 	if (fs->read.n || fs->write.n)
@@ -403,7 +405,9 @@ static void take_policy_network(struct import *im, const struct ynode *n)
 {
 	/* The block's own list replaces the flat one. */
 	if (import_find(n, "allowed_hosts") && im->policy->net.allow.n) {
-		import_changed(im, n, "its allowed_hosts take the place of those beside the policy, as there: %u are left out", im->policy->net.allow.n);
+		import_changed(im, n,
+			       "its allowed_hosts take the place of those beside the policy, as there: %u are left out",
+			       im->policy->net.allow.n);
 		im->policy->net.allow = (struct net_rules){0};
 	}
 	if (import_find(n, "allowed_hosts") && !import_is_empty(import_find(n, "allowed_hosts")))
@@ -577,7 +581,8 @@ static void settle_network(struct import *im, const struct ynode *docker)
 		net->allow = (struct net_rules){0};
 	} else if (net->mode.v != NET_NONE && im->lists_hosts && !im->all_hosts) {
 		if (!net->allow.n)
-			import_lost(im, import_find(docker, "allowed_hosts"), "of what was listed nothing is left, so there is no network");
+			import_lost(im, import_find(docker, "allowed_hosts"),
+				    "of what was listed nothing is left, so there is no network");
 		import_set(&net->mode, net->allow.n ? NET_ALLOWLIST : NET_NONE);
 	}
 	import_up(im, mark);

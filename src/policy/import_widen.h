@@ -1,5 +1,6 @@
 /*
- * import_widen: patterns of denials, from a language in which `*` crosses "/" and may stand within a label, as patterns of ours that match at least as much.
+ * import_widen: patterns of denials, from a language in which `*` crosses "/" and may stand within a label, as patterns
+ * of ours that match at least as much.
  *
  * Empty where there is no memory, or nothing that matches as much can be said.
  */

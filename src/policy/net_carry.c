@@ -66,7 +66,8 @@ static uint32_t join(struct used *v, uint32_t n)
 	return kept;
 }
 
-static struct used *list(struct arena *a, const struct ruleset *rules, const struct net_budget *budgets, struct buf *room, uint32_t *ret)
+static struct used *list(struct arena *a, const struct ruleset *rules, const struct net_budget *budgets,
+			 struct buf *room, uint32_t *ret)
 {
 	const struct net_rules *allow = &net_rules_policy(rules)->net.allow;
 	struct used *v = arena_array(a, (size_t)allow->n + 1, sizeof(*v));
@@ -74,7 +75,8 @@ static struct used *list(struct arena *a, const struct ruleset *rules, const str
 
 	for (i = 0; v && i < allow->n; i++)
 		if (allow->v[i].rate.set)
-			v[n++] = (struct used){key_of(a, &allow->v[i], room), budgets[net_rules_budget(rules, i)].ahead_to};
+			v[n++] = (struct used){key_of(a, &allow->v[i], room),
+					       budgets[net_rules_budget(rules, i)].ahead_to};
 	if (!v || arena_failed(a) || buf_failed(room) < 0)
 		return NULL;
 	qsort(v, n, sizeof(*v), by_key);
@@ -85,12 +87,14 @@ static struct used *list(struct arena *a, const struct ruleset *rules, const str
 /* No longer than for what one request costs at its rate. */
 static uint64_t at_most(uint64_t ahead_to, uint64_t per_hour, uint64_t now)
 {
-	const uint64_t second = UINT64_C(1000000000), cost = 3600 * second / per_hour, limit = now + (cost > second ? cost : second);
+	const uint64_t second = UINT64_C(1000000000), cost = 3600 * second / per_hour,
+		       limit = now + (cost > second ? cost : second);
 
 	return ahead_to < limit ? ahead_to : limit;
 }
 
-static bool carry(struct arena *a, const struct used *v, uint32_t n, const struct ruleset *to, struct net_budget *ret, uint64_t now, struct buf *room)
+static bool carry(struct arena *a, const struct used *v, uint32_t n, const struct ruleset *to, struct net_budget *ret,
+		  uint64_t now, struct buf *room)
 {
 	const struct net_rules *allow = &net_rules_policy(to)->net.allow;
 	const struct used *old;
@@ -114,7 +118,8 @@ static bool carry(struct arena *a, const struct used *v, uint32_t n, const struc
 	return true;
 }
 
-bool net_carry(const struct ruleset *from, const struct net_budget *old, const struct ruleset *to, struct net_budget *ret, uint64_t now)
+bool net_carry(const struct ruleset *from, const struct net_budget *old, const struct ruleset *to,
+	       struct net_budget *ret, uint64_t now)
 {
 	struct arena *a = arena_new();
 	AUTO_BUF room = {0};

@@ -15,7 +15,8 @@ static bool is_given(const struct pol_list *l)
 bool net_rule_reaches(const struct net_rule *outer, const struct net_rule *inner)
 {
 	if (outer->cidr)
-		return inner->cidr ? net_cidr_covers(outer->cidr, inner->cidr) : net_cidr_has(outer->cidr, sv_of(inner->host));
+		return inner->cidr ? net_cidr_covers(outer->cidr, inner->cidr)
+				   : net_cidr_has(outer->cidr, sv_of(inner->host));
 	return !inner->cidr && net_host_covers(outer->host, inner->host);
 }
 
@@ -72,11 +73,13 @@ static bool list_covers(const struct cover_kind *kind, const struct pol_list *ou
 
 static bool calls_cover(const struct net_rule *outer, const struct net_rule *inner)
 {
-	if (net_rule_only_posts(outer) && !net_rule_only_posts(inner) && (net_rule_has_method(inner, sv_of("GET")) || net_rule_has_method(inner, sv_of("DELETE"))))
+	if (net_rule_only_posts(outer) && !net_rule_only_posts(inner) &&
+	    (net_rule_has_method(inner, sv_of("GET")) || net_rule_has_method(inner, sv_of("DELETE"))))
 		return false;
 	return list_covers(&cover_model, &outer->graphql.types, &inner->graphql.types) &&
 	       list_covers(&cover_model, &outer->graphql.operations, &inner->graphql.operations) &&
-	       list_covers(&cover_model, &outer->mcp.tools, &inner->mcp.tools) && list_covers(&cover_model, &outer->mcp.methods, &inner->mcp.methods);
+	       list_covers(&cover_model, &outer->mcp.tools, &inner->mcp.tools) &&
+	       list_covers(&cover_model, &outer->mcp.methods, &inner->mcp.methods);
 }
 
 bool net_rule_covers(const struct net_rule *outer, const struct net_rule *inner)
@@ -123,7 +126,8 @@ static bool paths_meet(const struct pol_list *a, const struct pol_list *b)
 
 bool net_rule_meets(const struct net_rule *a, const struct net_rule *b)
 {
-	return (net_rule_reaches(a, b) || net_rule_reaches(b, a)) && ports_meet(a, b) && methods_meet(a, b) && paths_meet(&a->paths, &b->paths);
+	return (net_rule_reaches(a, b) || net_rule_reaches(b, a)) && ports_meet(a, b) && methods_meet(a, b) &&
+	       paths_meet(&a->paths, &b->paths);
 }
 
 static bool ports_denied(const struct net_rule *outer, const struct net_rule *inner)
@@ -152,6 +156,7 @@ static bool methods_denied(const struct pol_list *outer, const struct pol_list *
 
 bool net_denial_covers(const struct net_rule *outer, const struct net_rule *inner)
 {
-	return net_rule_reaches(outer, inner) && ports_denied(outer, inner) && methods_denied(&outer->methods, &inner->methods) &&
+	return net_rule_reaches(outer, inner) && ports_denied(outer, inner) &&
+	       methods_denied(&outer->methods, &inner->methods) &&
 	       list_covers(&cover_url, &outer->paths, &inner->paths);
 }

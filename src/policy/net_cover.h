@@ -1,8 +1,9 @@
 /*
  * net_cover: comparing rules of the network with rules of the network, by what the judge makes of them (net_judge.h).
  *
- * What a rule does not name has a meaning of its own: no ports are 443 and 80, in a denial all; no methods are the usual ones (base/method.h), in a denial all; no paths are any, but
- * under mcp, where only a rule with paths lets GET and DELETE through. Rates are left to the caller: which of them is used depends on the order of the rules.
+ * What a rule does not name has a meaning of its own: no ports are 443 and 80, in a denial all; no methods are the
+ * usual ones (base/method.h), in a denial all; no paths are any, but under mcp, where only a rule with paths lets GET
+ * and DELETE through. Rates are left to the caller: which of them is used depends on the order of the rules.
  *
  * Every answer is a proof or "no", but for net_rule_meets(), where "no" is the proof. Pure.
  */

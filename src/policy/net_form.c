@@ -7,8 +7,8 @@
 #include "policy/net_match.h"
 #include "policy/net_parameter.h"
 
-const char net_form_illegible[] =
-	"a form under a rule with methods must be in UTF-8 or alike, JSON by the book, and packed with gzip, deflate or not at all";
+const char net_form_illegible[] = "a form under a rule with methods must be in UTF-8 or alike, JSON by the book, and "
+				  "packed with gzip, deflate or not at all";
 
 static bool is_blank(char c)
 {
@@ -73,7 +73,8 @@ static struct sv view(const struct net_form_word *w)
 	return sv_n(w->text, w->n);
 }
 
-/* As much as servers leave out before a name (Rack's brackets, blanks) takes no room from it. What is too long is known by its start. */
+/* As much as servers leave out before a name (Rack's brackets, blanks) takes no room from it. What is too long is known
+ * by its start. */
 static void keep_name(struct net_form_word *w, char c)
 {
 	size_t spare;
@@ -130,7 +131,9 @@ static void end_words(struct net_form *f)
 
 	f->found = word_overrides(p, word) || word_overrides(p, view(&p->joined));
 	if (word.n)
-		p->last = is_word(word, "name") ? NET_FORM_NAME : is_word(word, "filename") ? NET_FORM_FILENAME : NET_FORM_OTHER;
+		p->last = is_word(word, "name")       ? NET_FORM_NAME
+			  : is_word(word, "filename") ? NET_FORM_FILENAME
+						      : NET_FORM_OTHER;
 	p->word.n = 0;
 }
 
@@ -199,7 +202,9 @@ static bool is_name(const struct net_form_json *j)
 		name[n] = text.p[i];
 		if (text.p[i] == '\\' && i + 5 < text.n && text.p[i + 1] == 'u') {
 			/* characters above U+00FF are in no name that asks */
-			name[n] = (char)(hex_byte(text.p[i + 2], text.p[i + 3]) == 0 ? hex_byte(text.p[i + 4], text.p[i + 5]) : '?');
+			name[n] = (char)(hex_byte(text.p[i + 2], text.p[i + 3]) == 0
+						 ? hex_byte(text.p[i + 4], text.p[i + 5])
+						 : '?');
 			i += 5;
 		}
 		n++;

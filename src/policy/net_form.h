@@ -2,9 +2,9 @@
  * net_form: does a body ask its server to take the request for another method?
  *
  * Frameworks take a parameter `_method` (and fields that were meant for headers, net_match.h) out of a form, too. This
- * looks for one while the body goes by: the names of a form in the URL's encoding, the words in the heads of a multipart
- * form's parts, the names at the top of a JSON object. Which of them a body may be its head says (net_form_head.h).
- * What is compressed is to be unpacked before.
+ * looks for one while the body goes by: the names of a form in the URL's encoding, the words in the heads of a
+ * multipart form's parts, the names at the top of a JSON object. Which of them a body may be its head says
+ * (net_form_head.h). What is compressed is to be unpacked before.
  *
  * No heap; the state is plain data, and small.
  */
@@ -43,8 +43,10 @@ struct net_form_parts {
 struct net_form_json {
 	bool begun;
 	bool strict; /* it says to be JSON: what is none is illegible, since readers that take it all the same differ */
-	bool parts, messages; /* it also says to come in these, and has not begun: its first byte tells whether it does */
-	bool quoted, escaped, too_long, named; /* in a string; behind a backslash; the last token was a name that asks */
+	bool parts,
+		messages; /* it also says to come in these, and has not begun: its first byte tells whether it does */
+	bool quoted, escaped, too_long,
+		named;      /* in a string; behind a backslash; the last token was a name that asks */
 	bool opened, keyed; /* the last token was one that a name may follow; it was the string behind such a one */
 	uint32_t depth;
 	struct net_form_word text;

@@ -70,8 +70,9 @@ static unsigned mentioned(struct sv s)
 /* Character sets in which the letters of ASCII have its bytes. */
 static bool is_like_ascii(struct sv name)
 {
-	static const char *const sets[] = {"utf-8", "utf8", "us-ascii", "ascii", "iso-8859", "iso8859", "iso_8859", "latin",
-					   "windows-125", "cp125", "koi8", "gb", "big5", "euc", "shift"};
+	static const char *const sets[] = {"utf-8",   "utf8",     "us-ascii", "ascii",       "iso-8859",
+					   "iso8859", "iso_8859", "latin",    "windows-125", "cp125",
+					   "koi8",    "gb",       "big5",     "euc",         "shift"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(sets); i++)
@@ -101,7 +102,8 @@ static void read_boundary(struct net_form_head *h, struct sv s)
 		quoted = s.n > 1 && s.p[1] == '"';
 		s = sv_n(s.p + 1 + quoted, s.n - 1 - quoted);
 		/* some cut what is not quoted at the first character that a token cannot have */
-		for (n = 0; n < s.n && s.p[n] && (is_letter_or_digit(s.p[n]) || strchr(quoted ? "()+_-./:=?" : "+_-.", s.p[n]));)
+		for (n = 0; n < s.n && s.p[n] &&
+			    (is_letter_or_digit(s.p[n]) || strchr(quoted ? "()+_-./:=?" : "+_-.", s.p[n]));)
 			n++;
 		if (n > NET_FORM_BOUNDARY - 2 || (quoted ? n == s.n || s.p[n] != '"' : n < s.n && s.p[n] != ';'))
 			continue;

@@ -1,10 +1,10 @@
 /*
  * net_form_head: which kinds of form a server may take a body for, by the fields of its head.
  *
- * Servers read types loosely, each in its own way: one cuts at a comma or a blank, another looks for "/json" anywhere. So
- * a kind that is mentioned anywhere counts, and a type that is none (not a/b), or several of them, is every kind that
- * needs no boundary. JSON is looked for under all types: some servers never ask for the type, and only what begins with
- * a brace is JSON.
+ * Servers read types loosely, each in its own way: one cuts at a comma or a blank, another looks for "/json" anywhere.
+ * So a kind that is mentioned anywhere counts, and a type that is none (not a/b), or several of them, is every kind
+ * that needs no boundary. JSON is looked for under all types: some servers never ask for the type, and only what begins
+ * with a brace is JSON.
  *
  * No heap; the values are borrowed.
  */

@@ -79,7 +79,8 @@ bool net_rule_is_blind(const struct net_rule *r, const struct net_question *q)
 	return q->led && (q->method.p ? net_rule_has_body(r) : net_rule_looks_inside(r));
 }
 
-/* Servers have methods of their own, which no list of this program's can know: those pass only where somebody has written them down. */
+/* Servers have methods of their own, which no list of this program's can know: those pass only where somebody has
+ * written them down. */
 static bool method_fits(const struct net_rule *r, struct sv method)
 {
 	return restricts(&r->methods) ? net_method_in(&r->methods, method) : method_is_known(method);
@@ -96,7 +97,8 @@ enum net_fit net_rule_fits(const struct net_rule *r, const struct net_question *
 		return FIT_NONE;
 	if (!net_port_allowed(r, q->port))
 		return FIT_HOST;
-	if (net_rule_is_blind(r, q) || (net_rule_minds_methods(r) && q->overrides) || (q->method.p && !method_fits(r, q->method)))
+	if (net_rule_is_blind(r, q) || (net_rule_minds_methods(r) && q->overrides) ||
+	    (q->method.p && !method_fits(r, q->method)))
 		return FIT_PORT;
 	if (q->rehosts && net_rule_minds_host(r))
 		return FIT_METHOD;
@@ -112,7 +114,8 @@ bool net_rule_denies(const struct net_rule *r, const struct net_question *q)
 		return false;
 	if (r->methods.n && (!q->method.p || (!q->overrides && !net_method_denied(&r->methods, q->method))))
 		return false;
-	return r->paths.n == 0 || (q->path.p && (q->odd_path || net_path_is_folded(q->path) || path_in(&r->paths, q->path, net_path_denied)));
+	return r->paths.n == 0 || (q->path.p && (q->odd_path || net_path_is_folded(q->path) ||
+						 path_in(&r->paths, q->path, net_path_denied)));
 }
 
 bool net_rule_looks_inside(const struct net_rule *r)

@@ -161,10 +161,12 @@ static bool name_is_one_of(struct sv name, const char *const *names)
 	return false;
 }
 
-static const char *const overriding[] = {"x-http-method-override", "x-http-method", "x-method-override", "http-method-override",
-					 "x-original-method", "x-forwarded-method", "x-tunneled-method", "x-http-verb-override", "x-http-verb",
-					 "x-verb-override", "x-rest-method", "x-requested-http-method", "x-http-override", "x-override-method",
-					 "x-http-requested-method", "x-requested-method", "x-http-method-name", NULL};
+static const char *const overriding[] = {"x-http-method-override", "x-http-method",        "x-method-override",
+					 "http-method-override",   "x-original-method",    "x-forwarded-method",
+					 "x-tunneled-method",      "x-http-verb-override", "x-http-verb",
+					 "x-verb-override",        "x-rest-method",        "x-requested-http-method",
+					 "x-http-override",        "x-override-method",    "x-http-requested-method",
+					 "x-requested-method",     "x-http-method-name",   NULL};
 
 bool net_field_overrides(struct sv name)
 {
@@ -173,21 +175,21 @@ bool net_field_overrides(struct sv name)
 
 bool net_field_rewrites(struct sv name)
 {
-	static const char *const names[] = {"x-original-url",     "x-original-uri",   "x-original-path",  "x-rewrite-url",
-					    "x-rewrite-uri",      "x-rewrite-path",   "x-override-url",   "x-forwarded-uri",
-					    "x-forwarded-url",    "x-forwarded-path", "x-forwarded-prefix", "x-script-name",
-					    "x-envoy-original-path", "x-http-path-override", "x-real-path", "request-uri",
-					    /* of CGI and its heirs: a server that makes variables of fields takes them for its own (gunicorn cuts SCRIPT_NAME off the path) */
-					    "script-name",        "path-info",        "x-path-info",      "path-translated",
-					    "x-replaced-path",    "x-matched-path",   "x-invoke-path",    "x-now-route-matches",
-					    "x-middleware-rewrite", "x-nextjs-rewrite", "x-waws-unencoded-url", "x-ms-original-url",
-					    "x-arr-original-url", "x-proxy-url",      "proxy-url",        "x-http-destinationurl",
-					    "x-url",              "x-uri",            "x-path",           "url",
-					    "uri",                "path",             "raw-uri",          "document-uri",
-					    /* of stores and WebDAV: what is copied, moved, and whereto */
-					    "x-amz-copy-source",  "x-amz-rename-source", "x-goog-copy-source", "x-ms-copy-source",
-					    "x-ms-rename-source", "x-oss-copy-source", "x-cos-copy-source", "x-obs-copy-source",
-					    "x-tos-copy-source",  "x-copy-from",      "destination",      NULL};
+	static const char *const names[] = {
+		"x-original-url", "x-original-uri", "x-original-path", "x-rewrite-url", "x-rewrite-uri",
+		"x-rewrite-path", "x-override-url", "x-forwarded-uri", "x-forwarded-url", "x-forwarded-path",
+		"x-forwarded-prefix", "x-script-name", "x-envoy-original-path", "x-http-path-override", "x-real-path",
+		"request-uri",
+		/* of CGI and its heirs: a server that makes variables of fields takes them for its own (gunicorn cuts
+		   SCRIPT_NAME off the path) */
+		"script-name", "path-info", "x-path-info", "path-translated", "x-replaced-path", "x-matched-path",
+		"x-invoke-path", "x-now-route-matches", "x-middleware-rewrite", "x-nextjs-rewrite",
+		"x-waws-unencoded-url", "x-ms-original-url", "x-arr-original-url", "x-proxy-url", "proxy-url",
+		"x-http-destinationurl", "x-url", "x-uri", "x-path", "url", "uri", "path", "raw-uri", "document-uri",
+		/* of stores and WebDAV: what is copied, moved, and whereto */
+		"x-amz-copy-source", "x-amz-rename-source", "x-goog-copy-source", "x-ms-copy-source",
+		"x-ms-rename-source", "x-oss-copy-source", "x-cos-copy-source", "x-obs-copy-source",
+		"x-tos-copy-source", "x-copy-from", "destination", NULL};
 
 	return name_is_one_of(name, names);
 }
@@ -210,9 +212,11 @@ static bool names_host(struct sv value)
 
 bool net_field_rehosts(struct sv name, struct sv value)
 {
-	static const char *const names[] = {"x-forwarded-host", "x-forwarded-server", "x-forwarded-http-host", "x-host", "x-http-host",
-					    "x-http-host-override", "x-host-override", "x-override-host", "x-original-host", "x-real-host",
-					    "x-rewrite-host", "x-proxy-host", "x-backend-host", "x-envoy-original-host", "x-ms-original-host", NULL};
+	static const char *const names[] = {
+		"x-forwarded-host", "x-forwarded-server",    "x-forwarded-http-host", "x-host",
+		"x-http-host",      "x-http-host-override",  "x-host-override",       "x-override-host",
+		"x-original-host",  "x-real-host",           "x-rewrite-host",        "x-proxy-host",
+		"x-backend-host",   "x-envoy-original-host", "x-ms-original-host",    NULL};
 
 	return name_is_one_of(name, names) || (field_name_is(name, "forwarded") && names_host(value));
 }

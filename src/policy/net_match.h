@@ -54,7 +54,8 @@ bool net_cidr_covers(const char *outer, const char *inner);
  */
 bool net_field_overrides(struct sv name);
 bool net_field_rewrites(struct sv name);
-/* The same for another host: some servers choose a virtual host by it, or build links out of it. Of Forwarded the value counts. */
+/* The same for another host: some servers choose a virtual host by it, or build links out of it. Of Forwarded the value
+ * counts. */
 bool net_field_rehosts(struct sv name, struct sv value);
 bool net_query_overrides(struct sv target);
 bool net_parameter_overrides(struct sv name); /* as it stands in a query or a form, percent-encoding and all */
@@ -63,7 +64,8 @@ bool net_parameter_overrides(struct sv name); /* as it stands in a query or a fo
 bool net_port_allowed(const struct net_rule *r, uint16_t port);
 bool net_port_denied(const struct net_rule *r, uint16_t port);
 
-/* The list is unset or has the method; methods are case-sensitive. What an unset one means is the rule's to say (net_cover.h). */
+/* The list is unset or has the method; methods are case-sensitive. What an unset one means is the rule's to say
+ * (net_cover.h). */
 bool net_method_in(const struct pol_list *methods, struct sv method);
 /* The list has the method, whatever its case: some servers do not care. */
 bool net_method_denied(const struct pol_list *methods, struct sv method);

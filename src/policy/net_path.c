@@ -206,7 +206,8 @@ static bool match_generously(struct sv pattern, struct sv path)
 /* Both fit into NET_PATH_FOLDED. */
 static bool match_as(struct sv pattern, struct sv path, struct reading how, match_fn *match)
 {
-	char read[NET_PATH_FOLDED] __attribute__((uninitialized)), read_pattern[NET_PATH_FOLDED] __attribute__((uninitialized));
+	char read[NET_PATH_FOLDED] __attribute__((uninitialized)),
+		read_pattern[NET_PATH_FOLDED] __attribute__((uninitialized));
 	struct sv s = read_path(path, &how, read);
 
 	how.pattern = true;
@@ -242,7 +243,8 @@ static bool is_denied(struct sv pattern, struct sv path)
 
 	for (twice = false;; twice = true) {
 		if (match_as(pattern, path, (struct reading){.twice = twice, .folded = true}, match_generously) ||
-		    match_as(pattern, path, (struct reading){.twice = twice, .folded = true, .trimmed = true}, match_generously))
+		    match_as(pattern, path, (struct reading){.twice = twice, .folded = true, .trimmed = true},
+			     match_generously))
 			return true;
 		if (twice || !is_encoded_twice(path))
 			return false;
@@ -322,8 +324,8 @@ bool net_path_is_odd(struct sv path)
 	if (path.n == 0 || path.p[0] != '/')
 		return true;
 	for (i = 0; i < path.n; i++)
-		if (path.p[i] <= ' ' || path.p[i] >= 0x7f || path.p[i] == '\\' || path.p[i] == '#' || path.p[i] == ';' ||
-		    (path.p[i] == '%' && is_odd_escape(sv_n(path.p + i, path.n - i))))
+		if (path.p[i] <= ' ' || path.p[i] >= 0x7f || path.p[i] == '\\' || path.p[i] == '#' ||
+		    path.p[i] == ';' || (path.p[i] == '%' && is_odd_escape(sv_n(path.p + i, path.n - i))))
 			return true;
 	for (rest = sv_n(path.p + 1, path.n - 1); rest.p;) {
 		segment = next_segment(&rest);

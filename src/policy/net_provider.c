@@ -24,11 +24,14 @@ static bool is_denied(const struct policy *p, const struct address *a, const str
 	return false;
 }
 
-enum net_why net_provider_address(const struct policy *p, const struct provider *provider, const struct address *a, const struct net_request *request, bool fixed)
+enum net_why net_provider_address(const struct policy *p, const struct provider *provider, const struct address *a,
+				  const struct net_request *request, bool fixed)
 {
 	if (provider->reach != REACH_ANY && is_denied(p, a, request))
 		return WHY_DENIED;
 	if (fixed)
 		return WHY_RULE;
-	return (provider->reach == REACH_PUBLIC ? address_floor(a) == FLOOR_NONE : net_rules_provider_address(a)) ? WHY_RULE : WHY_FLOOR;
+	return (provider->reach == REACH_PUBLIC ? address_floor(a) == FLOOR_NONE : net_rules_provider_address(a))
+		       ? WHY_RULE
+		       : WHY_FLOOR;
 }

@@ -42,10 +42,13 @@ static void say_credential(const struct net_rule *r, char *out, size_t size)
 	struct text_shown shown;
 
 	if (r)
-		(void)snprintf(out, size, ", with credential %.40s%s", text_show(&shown, sv_of(r->credential.s)), net_rule_has_body(r) ? " where its body is one that the rule of the credential allows" : "");
+		(void)snprintf(out, size, ", with credential %.40s%s", text_show(&shown, sv_of(r->credential.s)),
+			       net_rule_has_body(r) ? " where its body is one that the rule of the credential allows"
+						    : "");
 }
 
-static void say_allowed(const struct net_found *found, const struct net_question *q, const char *host, struct reason *ret)
+static void say_allowed(const struct net_found *found, const struct net_question *q, const char *host,
+			struct reason *ret)
 {
 	char methods[96] = "", paths[128] = "", ports[64] = "", credential[128] = "";
 	const struct net_rule *r = found->fits;
@@ -81,11 +84,17 @@ static void say_port(const struct net_rule *r, const struct net_question *q, con
 static void say_blind(const struct net_rule *r, const struct net_question *q, const char *host, struct reason *ret)
 {
 	if (!q->method.p) {
-		reason_text(ret, "%s is in %s, whose rule says more than its ports, and nobody would look into this connection.", host, rule_name(r));
+		reason_text(
+			ret,
+			"%s is in %s, whose rule says more than its ports, and nobody would look into this connection.",
+			host, rule_name(r));
 		reason_hint(ret, "give the name a rule with methods or paths, so that it is looked into");
 		return;
 	}
-	reason_text(ret, "%s is in %s, whose rule has graphql or mcp: it is for requests to the address itself, not to a name.", host, rule_name(r));
+	reason_text(
+		ret,
+		"%s is in %s, whose rule has graphql or mcp: it is for requests to the address itself, not to a name.",
+		host, rule_name(r));
 	reason_hint(ret, "write graphql or mcp into the rule of the name, and open the range by a rule without");
 }
 
@@ -102,11 +111,15 @@ static void say_method(const struct net_rule *r, const struct net_question *q, c
 	if (q->overrides && (!q->method.p || net_method_in(&r->methods, q->method))) {
 		reason_text(ret,
 			    "%s is allowed with %s only, so a request must not ask to be taken for another method.",
-			    host, list[0] ? list : r->graphql.types.set || r->graphql.operations.set ? "some operations" : "some calls");
+			    host,
+			    list[0]                                             ? list
+			    : r->graphql.types.set || r->graphql.operations.set ? "some operations"
+										: "some calls");
 		reason_hint(ret, "send the method itself, without an override field or a _method parameter");
 		return;
 	}
-	reason_text(ret, "%s is allowed with %s only, not with %s.", host, list[0] ? list : "the usual methods", text_show(&asked, q->method));
+	reason_text(ret, "%s is allowed with %s only, not with %s.", host, list[0] ? list : "the usual methods",
+		    text_show(&asked, q->method));
 	reason_hint(ret, "add the method to this rule's methods");
 }
 
@@ -127,28 +140,35 @@ static void say_path(const struct net_rule *r, const struct net_question *q, con
 	struct text_shown asked;
 
 	if (q->rehosts) {
-		reason_text(ret, "the rule for %s says what may be asked of it, or adds a credential, so a request must not name another host in a field.", host);
+		reason_text(ret,
+			    "the rule for %s says what may be asked of it, or adds a credential, so a request must not "
+			    "name another host in a field.",
+			    host);
 		reason_hint(ret, "leave out fields such as X-Forwarded-Host, X-Host and Forwarded with host=");
 		return;
 	}
 	join(list, sizeof(list), &r->paths);
 	(void)text_show(&asked, q->path);
 	if (q->rewrites) {
-		reason_text(ret, "%s is allowed for the paths %s only, so a request must not name another path in a field.",
+		reason_text(ret,
+			    "%s is allowed for the paths %s only, so a request must not name another path in a field.",
 			    host, list);
-		reason_hint(ret, "leave out fields such as X-Original-URL, X-Forwarded-Prefix, x-amz-copy-source and Destination");
+		reason_hint(ret, "leave out fields such as X-Original-URL, X-Forwarded-Prefix, x-amz-copy-source and "
+				 "Destination");
 		return;
 	}
 	if (q->odd_path) {
 		reason_text(ret, "%s is allowed for the paths %s only, and %s can be read in more than one way.", host,
 			    list, asked.s);
-		reason_hint(ret,
-			    "send the path without dot or empty parts, semicolons, encoded slashes or needless percent-encoding");
+		reason_hint(ret, "send the path without dot or empty parts, semicolons, encoded slashes or needless "
+				 "percent-encoding");
 		return;
 	}
 	if (is_other_decoded(r, q->path)) {
-		reason_text(ret, "%s is allowed for the paths %s only, and to a server that decodes it first %s is another one.",
-			    host, list, asked.s);
+		reason_text(
+			ret,
+			"%s is allowed for the paths %s only, and to a server that decodes it first %s is another one.",
+			host, list, asked.s);
 		reason_hint(ret, "add the path as it stands here to this rule's paths");
 		return;
 	}
@@ -182,7 +202,8 @@ static void write_rule(char *out, size_t size, const char *host, const struct ne
 		(void)snprintf(out, size, "{host: %s, ports: [%u]}", host, q->port);
 }
 
-static void say_mode(const struct policy *p, enum net_why why, const char *host, const struct net_question *q, struct reason *ret)
+static void say_mode(const struct policy *p, enum net_why why, const char *host, const struct net_question *q,
+		     struct reason *ret)
 {
 	char rule[300];
 
@@ -221,8 +242,10 @@ static void say_built_in(const struct net_question *q, enum net_why why, const c
 	} else if (why == WHY_METHOD) {
 		named = !method_is_known(q->method);
 		reason_set(ret, ANSWER_DENY, "built in", "methods", (struct origin){0});
-		reason_text(ret, "%s is %s.", text_show(&asked, q->method), named ? "no usual method: it passes only where a rule names it" : "never let through");
-		reason_hint(ret, "%s", named ? "add a rule for this host with the method in its methods to network.allow" : "");
+		reason_text(ret, "%s is %s.", text_show(&asked, q->method),
+			    named ? "no usual method: it passes only where a rule names it" : "never let through");
+		reason_hint(ret, "%s",
+			    named ? "add a rule for this host with the method in its methods to network.allow" : "");
 	} else {
 		reason_set(ret, ANSWER_DENY, "built in", "host names", (struct origin){0});
 		reason_text(ret, "%s is not the name of a host.", host);

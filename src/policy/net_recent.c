@@ -39,14 +39,16 @@ static struct entry *place_of(struct net_recent *recent, const struct net_reques
 {
 	size_t n = q->host.n + q->method.n + q->target.n;
 
-	if (q->host.n > NET_RECENT_TEXT || q->method.n > NET_RECENT_TEXT || q->target.n > NET_RECENT_TEXT || n > NET_RECENT_TEXT || q->target.n == 0)
+	if (q->host.n > NET_RECENT_TEXT || q->method.n > NET_RECENT_TEXT || q->target.n > NET_RECENT_TEXT ||
+	    n > NET_RECENT_TEXT || q->target.n == 0)
 		return NULL;
 	return &recent->entries[(n + (unsigned char)q->target.p[q->target.n - 1]) % NET_RECENT];
 }
 
 static bool is_about(const struct entry *e, const struct net_request *q)
 {
-	return e->used && e->port == q->port && e->from == q->from && e->asks.override == q->asks.override && e->asks.rewrite == q->asks.rewrite && e->asks.rehost == q->asks.rehost &&
+	return e->used && e->port == q->port && e->from == q->from && e->asks.override == q->asks.override &&
+	       e->asks.rewrite == q->asks.rewrite && e->asks.rehost == q->asks.rehost &&
 	       sv_eq(sv_n(e->text, e->host), q->host) && sv_eq(sv_n(e->text + e->host, e->method), q->method) &&
 	       sv_eq(sv_n(e->text + e->host + e->method, e->target), q->target);
 }
@@ -56,7 +58,13 @@ static void begin(struct entry *e, const struct net_request *q)
 	struct sv parts[] = {q->host, q->method, q->target};
 	size_t i, at = 0;
 
-	*e = (struct entry){.used = true, .port = q->port, .asks = q->asks, .from = q->from, .host = q->host.n, .method = q->method.n, .target = q->target.n};
+	*e = (struct entry){.used = true,
+			    .port = q->port,
+			    .asks = q->asks,
+			    .from = q->from,
+			    .host = q->host.n,
+			    .method = q->method.n,
+			    .target = q->target.n};
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		if (parts[i].n)
 			memcpy(e->text + at, parts[i].p, parts[i].n);
@@ -79,7 +87,8 @@ void net_recent_request(struct net_recent *recent, const struct net_request *q, 
 	e->request = *ret;
 }
 
-void net_recent_address(struct net_recent *recent, const struct address *a, const struct net_request *q, bool fixed, struct net_verdict *ret)
+void net_recent_address(struct net_recent *recent, const struct address *a, const struct net_request *q, bool fixed,
+			struct net_verdict *ret)
 {
 	struct entry *e = place_of(recent, q);
 	bool known = e && is_about(e, q); /* by net_recent_request(), which comes first */

@@ -108,7 +108,8 @@ struct ruleset *net_rules_after(const struct ruleset *before, const struct polic
 		rules->credentials = rules->credentials || p->net.allow.v[i].credential.s;
 		rules->ranges = rules->ranges || (p->net.allow.v[i].cidr && net_rule_minds_methods(&p->net.allow.v[i]));
 	}
-	if (!rules->allow || !rules->deny || (before && !rules->past) || !share_budgets(rules) || !list_providers(rules)) {
+	if (!rules->allow || !rules->deny || (before && !rules->past) || !share_budgets(rules) ||
+	    !list_providers(rules)) {
 		net_rules_free(rules);
 		return NULL;
 	}
@@ -200,7 +201,8 @@ static bool is_provider(const struct ruleset *rules, const struct net_host *h)
 typedef bool denies_fn(const struct net_rule *r, const struct net_question *q);
 
 /* The first rule of network.deny that is for this host, which is the question's or carried by it, and denies. */
-static const struct net_rule *denial_for(const struct ruleset *rules, const struct net_host *host, const struct net_question *q, denies_fn *denies)
+static const struct net_rule *denial_for(const struct ruleset *rules, const struct net_host *host,
+					 const struct net_question *q, denies_fn *denies)
 {
 	const struct net_rule *v = rules->p->net.deny.v, *first = NULL;
 	struct net_cursor cursor;
@@ -328,7 +330,8 @@ static bool looks_inside(const struct ruleset *rules, const struct net_question 
 	return find_denial(rules, q, denies_some) != NULL;
 }
 
-/* Does any rule for the host, or the door to a provider there, add a credential, on whatever port? Then its answers are to be looked into. */
+/* Does any rule for the host, or the door to a provider there, add a credential, on whatever port? Then its answers are
+ * to be looked into. */
 static bool is_bound(const struct ruleset *rules, const struct net_host *h)
 {
 	struct net_cursor cursor;
@@ -354,10 +357,10 @@ static bool was_bound(const struct ruleset *rules, const struct net_host *h)
 }
 
 /*
- * How to carry what is allowed. A host may say on one port what it was sent on another: so one that gets a credential is
- * looked into everywhere, but where a rule opens a port of another protocol in so many words. None opens the port that a
- * provider gets its credential on for that; nor any port of a host whose credential was withdrawn, since nothing in the
- * policy tells any more on which of them it knows the value.
+ * How to carry what is allowed. A host may say on one port what it was sent on another: so one that gets a credential
+ * is looked into everywhere, but where a rule opens a port of another protocol in so many words. None opens the port
+ * that a provider gets its credential on for that; nor any port of a host whose credential was withdrawn, since nothing
+ * in the policy tells any more on which of them it knows the value.
  */
 static enum net_way way_of(const struct ruleset *rules, const struct net_question *q, enum net_why why)
 {
@@ -428,7 +431,8 @@ void net_rules_request(const struct ruleset *rules, const struct net_request *re
 	ret->next = net_rules_number(rules, r) + 1;
 }
 
-const struct net_rule *net_rules_keyed(const struct ruleset *rules, const struct net_request *request, const struct net_rule *after)
+const struct net_rule *net_rules_keyed(const struct ruleset *rules, const struct net_request *request,
+				       const struct net_rule *after)
 {
 	struct search s = {.from = net_rules_number(rules, after) + 1, .every = true};
 	struct net_question q;
@@ -486,7 +490,8 @@ void net_rules_address(const struct ruleset *rules, const struct address *a, con
 	net_question_request(&q, request->method, request->target, request->asks);
 	q.led = is_led(&asked, a);
 	judge(rules, &q, &s, denies_address, ret);
-	/* a name needs the rule of a range only to come through the floor; who asked for the address itself was judged by all that the rule says */
+	/* a name needs the rule of a range only to come through the floor; who asked for the address itself was judged
+	 * by all that the rule says */
 	if (ret->why == WHY_RULE && q.led && q.host.class == HOST_PRIVATE && !fixed)
 		set_rate(rules, ret);
 	/* The name has been allowed: what is left to refuse is a denial and the floor. */
@@ -503,7 +508,8 @@ bool net_rules_provider_address(const struct address *a)
 {
 	enum address_floor floor = address_floor(a);
 
-	return floor == FLOOR_NONE || floor == FLOOR_LOOPBACK || floor == FLOOR_OWN || floor == FLOOR_PRIVATE || floor == FLOOR_SHARED;
+	return floor == FLOOR_NONE || floor == FLOOR_LOOPBACK || floor == FLOOR_OWN || floor == FLOOR_PRIVATE ||
+	       floor == FLOOR_SHARED;
 }
 
 void net_rules_reason(const struct ruleset *rules, const struct net_request *request, const struct address *a,

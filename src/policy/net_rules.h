@@ -19,8 +19,8 @@ struct ruleset;
 
 struct ruleset *net_rules_new(const struct policy *p); /* NULL: no memory */
 /*
- * The same for a policy that takes the place of another: hosts that got a credential by that one, or by those before it,
- * stay looked into (net_past.h).
+ * The same for a policy that takes the place of another: hosts that got a credential by that one, or by those before
+ * it, stay looked into (net_past.h).
  */
 struct ruleset *net_rules_after(const struct ruleset *before, const struct policy *p);
 void net_rules_free(struct ruleset *rules);            /* NULL is fine */
@@ -29,8 +29,8 @@ void net_rules_free(struct ruleset *rules);            /* NULL is fine */
 enum net_way {
 	NET_TUNNEL,  /* as it is; what the client says must be TLS with the allowed name (443), or HTTP (80) */
 	NET_RAW,     /* as it is, whatever is spoken: another port, and no rule that looks inside */
-	NET_INSPECT, /* request by request: a rule says more than host and port, or the host gets a credential on another
-			port, be it as a provider, or got one in this run */
+	NET_INSPECT, /* request by request: a rule says more than host and port, or the host gets a credential on
+			another port, be it as a provider, or got one in this run */
 };
 
 struct net_verdict {
@@ -40,7 +40,8 @@ struct net_verdict {
 	enum net_way way; /* of net_rules_name(), where allowed */
 	bool body;        /* of net_rules_request(): found.fits has graphql or mcp, and the body must be held to it */
 	bool ask;         /* denied, but network.ask holds: the person may be asked */
-	/* Of net_rules_request(), and of net_rules_address() for a name that needs the rule of a range, where allowed: */
+	/* Of net_rules_request(), and of net_rules_address() for a name that needs the rule of a range, where allowed:
+	 */
 	uint64_t rate;   /* of found.fits, requests per hour, 0: no limit */
 	uint32_t budget; /* which of net_rules_budgets() it is taken from */
 	uint32_t next;   /* to ask again where the body did not fit: the rules from here on */
@@ -52,7 +53,8 @@ bool net_rules_dns(const struct ruleset *rules, struct sv name);
 void net_rules_name(const struct ruleset *rules, struct sv host, uint16_t port, struct net_verdict *ret);
 
 /*
- * target: canonical path and query. asks: what its fields ask for besides. from: 0, or `next` of the verdict before, whose rule the body did not fit.
+ * target: canonical path and query. asks: what its fields ask for besides. from: 0, or `next` of the verdict before,
+ * whose rule the body did not fit.
  */
 struct net_request {
 	struct sv host;
@@ -64,19 +66,22 @@ struct net_request {
 };
 
 /*
- * The first rule that fits decides. The credential is found.keyed's, where that rule goes along with the body, too (gate/inference/rpc_rules.h); being another rule than
- * the one that decides, it must be held to in all that it says, its rate included.
+ * The first rule that fits decides. The credential is found.keyed's, where that rule goes along with the body, too
+ * (gate/inference/rpc_rules.h); being another rule than the one that decides, it must be held to in all that it says,
+ * its rate included.
  */
 void net_rules_request(const struct ruleset *rules, const struct net_request *request, struct net_verdict *ret);
 
 /* The next after found.keyed of a verdict, whose rule the body did not fit; NULL: there is none. */
-const struct net_rule *net_rules_keyed(const struct ruleset *rules, const struct net_request *request, const struct net_rule *after);
+const struct net_rule *net_rules_keyed(const struct ruleset *rules, const struct net_request *request,
+				       const struct net_rule *after);
 
 /*
  * May this address be dialled for a host that was allowed? A denial of the address holds for names that lead to it; one
  * that says more than address and port holds for a tunnel too (method.p is NULL), since nobody sees what goes through
- * it. An address under the floor needs a cidr rule, unless it is the operator's own answer for the name (fixed); and all that the rule says holds for the name as well:
- * methods, paths and rate, and where that cannot be seen to (net_rule_is_blind()) the rule opens nothing.
+ * it. An address under the floor needs a cidr rule, unless it is the operator's own answer for the name (fixed); and
+ * all that the rule says holds for the name as well: methods, paths and rate, and where that cannot be seen to
+ * (net_rule_is_blind()) the rule opens nothing.
  */
 void net_rules_address(const struct ruleset *rules, const struct address *a, const struct net_request *request,
 		       bool fixed, struct net_verdict *ret);

@@ -1,10 +1,13 @@
 /*
  * parity: what each key of a policy means on each runtime. One table, which code, documents and tests read.
  *
- * A key is enforced by a runtime, or enforced by other means (the cell says how it differs), or refused: a run whose policy asks for it does not start there. No key is ever passed over. Keys that are settled before
- * there is a runtime (`extends`, `tests`) are marked as such. What a workload or a person can notice besides the keys stands in a second table of the same shape.
+ * A key is enforced by a runtime, or enforced by other means (the cell says how it differs), or refused: a run whose
+ * policy asks for it does not start there. No key is ever passed over. Keys that are settled before there is a runtime
+ * (`extends`, `tests`) are marked as such. What a workload or a person can notice besides the keys stands in a second
+ * table of the same shape.
  *
- * A row holds for its key and for all keys below it. parity_refused() is the code behind the cells that refuse: it knows values and who runs it, where a cell knows only the key.
+ * A row holds for its key and for all keys below it. parity_refused() is the code behind the cells that refuse: it
+ * knows values and who runs it, where a cell knows only the key.
  */
 #ifndef CORDON_POLICY_PARITY_H
 #define CORDON_POLICY_PARITY_H
@@ -33,11 +36,14 @@ extern const char *const parity_state_names[]; /* by enum parity_state */
 /* The row of a key, dotted, or of the key that it is below; NULL: none. */
 const struct parity_row *parity_find(const char *key);
 
-/* Refuses, by the first key that the runtime cannot enforce as this policy has it: ERROR_DENIED with key, place and what would do it. root: cordon runs as root. */
+/* Refuses, by the first key that the runtime cannot enforce as this policy has it: ERROR_DENIED with key, place and
+ * what would do it. root: cordon runs as root. */
 int parity_refused(const struct policy *p, enum runtime runtime, bool root, struct error *err);
 
-/* What is weaker, or other, on a runtime than on native, as sentences for people: those of the keys that the policy uses (NULL: all). Calls say once for each. */
-void parity_notes(const struct policy *p, enum runtime runtime, void (*say)(void *arg, const char *what, const char *how), void *arg);
+/* What is weaker, or other, on a runtime than on native, as sentences for people: those of the keys that the policy
+ * uses (NULL: all). Calls say once for each. */
+void parity_notes(const struct policy *p, enum runtime runtime,
+		  void (*say)(void *arg, const char *what, const char *how), void *arg);
 
 /* For `cordon policy parity`: all, or (runtime not RUNTIME_AUTO) one column. */
 void parity_print(enum runtime runtime, struct buf *out);

@@ -33,7 +33,8 @@ static void print_table(const struct parity_row *r, struct footnotes *f, struct 
 			const struct parity_cell *c = &r->on[i];
 
 			if (c->how)
-				(void)snprintf(cell, sizeof(cell), "%s (%u)", short_names[c->state], footnote(f, c->how));
+				(void)snprintf(cell, sizeof(cell), "%s (%u)", short_names[c->state],
+					       footnote(f, c->how));
 			else
 				(void)snprintf(cell, sizeof(cell), "%s", short_names[c->state]);
 			(void)buf_printf(out, i + 1 < RUNTIMES ? " %-12s" : " %s", cell);
@@ -55,7 +56,8 @@ static void print_all(struct buf *out)
 	print_table(parity_keys, &f, out);
 	(void)buf_char(out, '\n');
 	print_table(parity_rest, &f, out);
-	(void)buf_str(out, "\nother: enforced by other means. refused: a policy that asks for it does not run there.\n");
+	(void)buf_str(out,
+		      "\nother: enforced by other means. refused: a policy that asks for it does not run there.\n");
 	for (i = 0; i < f.n; i++)
 		(void)buf_printf(out, "(%u) %s\n", i + 1, f.v[i]);
 }
@@ -63,8 +65,8 @@ static void print_all(struct buf *out)
 static void print_one(const struct parity_row *r, enum runtime runtime, struct buf *out)
 {
 	for (; r->key; r++)
-		(void)buf_printf(out, "%-40s %s%s%s\n", r->key, parity_state_names[r->on[runtime].state], r->on[runtime].how ? ": " : "",
-				 r->on[runtime].how ? r->on[runtime].how : "");
+		(void)buf_printf(out, "%-40s %s%s%s\n", r->key, parity_state_names[r->on[runtime].state],
+				 r->on[runtime].how ? ": " : "", r->on[runtime].how ? r->on[runtime].how : "");
 }
 
 void parity_print(enum runtime runtime, struct buf *out)

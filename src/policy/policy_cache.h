@@ -1,10 +1,10 @@
 /*
  * policy_cache: effective policies kept on disk, so that a sandbox does not start with parsing.
  *
- * An entry holds its key, every file that the load looked at (with where its path led and the digest of its bytes, or that it was not there),
- * the policy's digest and its encoding, and a digest over all of that. A hit reads and digests those files again: what
- * is returned is what loading would give. The key covers everything else that a load depends on, this very executable
- * included.
+ * An entry holds its key, every file that the load looked at (with where its path led and the digest of its bytes, or
+ * that it was not there), the policy's digest and its encoding, and a digest over all of that. A hit reads and digests
+ * those files again: what is returned is what loading would give. The key covers everything else that a load depends
+ * on, this very executable included.
  *
  * Only saves time: a cache that cannot be read, written or trusted (owner, mode, digest) is passed over without a word.
  * The folder is 0700, entries 0600, both the user's; a sandbox never sees it (policy_compile.c denies it). Entries
@@ -45,12 +45,15 @@ int policy_cache_put(const char *dir, const struct cache_key *key, const struct 
 		     const char digest[SHA256_HEX], struct sv encoding);
 
 /*
- * Reads path and notes in files what was there. As buf_read_file(), but -ENOENT only where nothing has that name; -ENOLINK: a link leads nowhere. *real: where the path led, in the arena; the path itself
- * for what has no other name, such as a pipe.
+ * Reads path and notes in files what was there. As buf_read_file(), but -ENOENT only where nothing has that name;
+ * -ENOLINK: a link leads nowhere. *real: where the path led, in the arena; the path itself for what has no other name,
+ * such as a pipe.
  */
-int policy_cache_read(struct cache_files *files, struct arena *a, const char *path, struct buf *bytes, const char **real);
+int policy_cache_read(struct cache_files *files, struct arena *a, const char *path, struct buf *bytes,
+		      const char **real);
 
-/* Opens a pipe without a name, to be waited for: it is there because somebody handed it over (/dev/stdin, <(...)). -1: the path leads to something else; a FIFO in the place of a file is not waited for. */
+/* Opens a pipe without a name, to be waited for: it is there because somebody handed it over (/dev/stdin, <(...)). -1:
+ * the path leads to something else; a FIFO in the place of a file is not waited for. */
 int policy_cache_open_pipe(const char *path);
 
 #endif

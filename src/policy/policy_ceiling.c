@@ -169,15 +169,17 @@ static int fail_runtime(struct tighten *t, const char *theirs, const char *categ
 	const char *where = policy_where(t->ceiling, at);
 
 	if (t->req->runtime)
-		return error_set(t->err, ERROR_DENIED, "--runtime: %s is not the ceiling's %s%s%s (%.200s); leave it out", t->req->runtime, theirs,
-				 category ? " for " : "", category ? category : "", where);
-	return policy_fail(t->request, mine->at, "process.runtime", t->err, "%s is not the ceiling's %s%s%s (%.200s); write auto", runtime_names[mine->v], theirs,
+		return error_set(t->err, ERROR_DENIED,
+				 "--runtime: %s is not the ceiling's %s%s%s (%.200s); leave it out", t->req->runtime,
+				 theirs, category ? " for " : "", category ? category : "", where);
+	return policy_fail(t->request, mine->at, "process.runtime", t->err,
+			   "%s is not the ceiling's %s%s%s (%.200s); write auto", runtime_names[mine->v], theirs,
 			   category ? " for " : "", category ? category : "", where);
 }
 
 /*
- * A runtime by name would pass over what the ceiling says about categories. Which category it will be, a file does not know; a command line does, and where it has none, the ceiling's categories say
- * nothing about this run.
+ * A runtime by name would pass over what the ceiling says about categories. Which category it will be, a file does not
+ * know; a command line does, and where it has none, the ceiling's categories say nothing about this run.
  */
 static bool is_meant(const struct tighten *t, const char *category)
 {
@@ -204,19 +206,22 @@ static int tighten_runtime(struct tighten *t)
 	for (i = 0; named && i < categories->n; i++) {
 		pair = &categories->v[i];
 		if (is_meant(t, pair->key) && runtime_of_category(categories, pair->key) != mine->v)
-			return fail_runtime(t, runtime_names[runtime_of_category(categories, pair->key)], pair->key, pair->at);
+			return fail_runtime(t, runtime_names[runtime_of_category(categories, pair->key)], pair->key,
+					    pair->at);
 	}
 	return 0;
 }
 
-/* What both lists hold. An operator who names runtimes, and nothing that may take their place, has said that nothing may. */
+/* What both lists hold. An operator who names runtimes, and nothing that may take their place, has said that nothing
+ * may. */
 static int tighten_fallback(struct tighten *t)
 {
 	const struct pol_process *theirs = &t->ceiling->process;
 	static const struct pol_list none = {.set = true};
 	bool names = (theirs->runtime.set && theirs->runtime.v != RUNTIME_AUTO) || theirs->categories.n;
 
-	return take_common(t, &t->request->process.fallback, theirs->fallback.set || !names ? &theirs->fallback : &none);
+	return take_common(t, &t->request->process.fallback,
+			   theirs->fallback.set || !names ? &theirs->fallback : &none);
 }
 
 static int tighten_provider(struct tighten *t, struct provider *mine, const struct provider *theirs)
@@ -278,7 +283,8 @@ static int tighten_inference(struct tighten *t)
 	return 0;
 }
 
-int policy_bound(struct policy *request, const struct policy *bound, const struct policy_request *req, struct error *err)
+int policy_bound(struct policy *request, const struct policy *bound, const struct policy_request *req,
+		 struct error *err)
 {
 	struct tighten t = {request, bound, req, err};
 	const struct policy_field *f;
@@ -291,13 +297,15 @@ int policy_bound(struct policy *request, const struct policy *bound, const struc
 	return 0;
 }
 
-int policy_ceiling(struct policy *request, const struct policy *ceiling, const struct policy_request *req, struct error *err)
+int policy_ceiling(struct policy *request, const struct policy *ceiling, const struct policy_request *req,
+		   struct error *err)
 {
 	struct tighten t = {request, ceiling, req, err};
 	const struct pol_inference asked = request->inference;
 	const struct policy_field *f;
 
-	if (ceiling_net(request, ceiling, err) < 0 || tighten_runtime(&t) < 0 || tighten_fallback(&t) < 0 || tighten_inference(&t) < 0 || ceiling_routes(request, ceiling, err) < 0)
+	if (ceiling_net(request, ceiling, err) < 0 || tighten_runtime(&t) < 0 || tighten_fallback(&t) < 0 ||
+	    tighten_inference(&t) < 0 || ceiling_routes(request, ceiling, err) < 0)
 		return -1;
 	for (f = policy_fields; f->name; f++)
 		if (f->ceiling != CEILING_ELSEWHERE && tighten_field(&t, f) < 0)

@@ -26,7 +26,8 @@ int policy_encode(const struct policy *p, struct buf *out);
 /* 0; -EBADMSG; -ENOMEM. bytes need not outlive the call. */
 int policy_decode(struct sv bytes, struct policy **ret);
 
-/* The same from a file of ours (a memfd): read from its start, without moving its offset, which others may share. Also -errno of reading. */
+/* The same from a file of ours (a memfd): read from its start, without moving its offset, which others may share. Also
+ * -errno of reading. */
 int policy_decode_fd(int fd, struct policy **ret);
 
 /* SHA-256 of the encoding in hex. 0 or -errno. */

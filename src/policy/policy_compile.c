@@ -176,12 +176,14 @@ static int load_sources(struct compile *c, struct policy *into)
 	if (finish_layer(c, into) < 0 || policy_providers_check(into, c->err) < 0)
 		return -1;
 	if (c->req->runtime)
-		into->process.runtime = (struct pol_num){.v = (uint64_t)name_index(runtime_names, sv_of(c->req->runtime)), .set = true};
+		into->process.runtime =
+			(struct pol_num){.v = (uint64_t)name_index(runtime_names, sv_of(c->req->runtime)), .set = true};
 	/* Before the ceiling: what the request leaves open is the default, not the ceiling's. */
 	return policy_fields_preset(into) < 0 ? policy_no_memory(c->err) : 0;
 }
 
-typedef int tighten_fn(struct policy *request, const struct policy *by, const struct policy_request *req, struct error *err);
+typedef int tighten_fn(struct policy *request, const struct policy *by, const struct policy_request *req,
+		       struct error *err);
 
 static int apply_text(struct compile *c, const struct policy_want *want, tighten_fn *tighten, struct policy *request)
 {
@@ -229,8 +231,8 @@ static bool has_string(const struct pol_list *list, const char *s)
 }
 
 /*
- * Cordon's own folders: who could write there would choose the policy of the next run, or the content of its image, and the credentials are there.
- * Named by where they are and by where they would be with another environment.
+ * Cordon's own folders: who could write there would choose the policy of the next run, or the content of its image, and
+ * the credentials are there. Named by where they are and by where they would be with another environment.
  */
 static int deny_own(struct compile *c, struct policy *p)
 {
@@ -289,7 +291,8 @@ static int check_request(const struct policy_request *req, struct error *err)
 	if (req->phase && name_index(phase_names, sv_of(req->phase)) < 0)
 		return error_set(err, ERROR_USAGE, "there is no such phase; use build, setup, agent or verify");
 	if (req->runtime && name_index(runtime_names, sv_of(req->runtime)) < 0)
-		return error_set(err, ERROR_USAGE, "there is no such runtime; use auto, native, gvisor, runc, crun or docker");
+		return error_set(err, ERROR_USAGE,
+				 "there is no such runtime; use auto, native, gvisor, runc, crun or docker");
 	return 0;
 }
 

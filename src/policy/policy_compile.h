@@ -32,8 +32,10 @@ struct policy_request {
 	const char *state_dir;  /* $XDG_STATE_HOME/cordon; only named here to be denied inside; NULL: the usual place */
 	const char *workdir;    /* absolute and canonical; relative patterns are below it */
 	const char *phase;      /* of a task run, laid over the rest; NULL: none */
-	const char *runtime;    /* of the command line: takes the place of what the sources say, below the ceiling as they are; NULL: none */
-	const char *category;   /* of the command: of a ceiling's categories only this one is held against a runtime; NULL: none, or any */
+	const char *runtime;  /* of the command line: takes the place of what the sources say, below the ceiling as they
+				 are; NULL: none */
+	const char *category; /* of the command: of a ceiling's categories only this one is held against a runtime;
+				 NULL: none, or any */
 	bool no_ceiling;        /* `policy check FILE` judges the file alone */
 	bool again;             /* amid a run, which has other things to do: no pipe is waited for */
 };

@@ -96,8 +96,8 @@ static void programs(struct diff *d)
 			diff_item(d, "process.allow_exec", d->b, b->v[i].at, "executes %s", b->v[i].s);
 	for (i = 0; i < a_deny->n; i++)
 		if (!cover_by_list(&cover_path, &d->b->process.deny_exec, a_deny->v[i].s))
-			diff_item(d, "process.deny_exec", d->a, a_deny->v[i].at, "%s %s", diff_word(d, "no longer refuses", "now refuses"),
-				  a_deny->v[i].s);
+			diff_item(d, "process.deny_exec", d->a, a_deny->v[i].at, "%s %s",
+				  diff_word(d, "no longer refuses", "now refuses"), a_deny->v[i].s);
 }
 
 static void environment(struct diff *d)
@@ -141,7 +141,8 @@ static void runtimes(struct diff *d)
 	for (i = 0; i < a->categories.n; i++)
 		if (!pair_get(&b->categories, a->categories.v[i].key))
 			diff_item(d, "process.categories", d->a, a->categories.v[i].at, "%s %s %s",
-				  a->categories.v[i].key, diff_word(d, "no longer asks for", "now asks for"), a->categories.v[i].value);
+				  a->categories.v[i].key, diff_word(d, "no longer asks for", "now asks for"),
+				  a->categories.v[i].value);
 }
 
 static void process(struct diff *d)
@@ -181,7 +182,8 @@ static void checks(struct diff *d)
 		pa = &d->a->check.v[i];
 		pb = pair_get(&d->b->check, pa->key);
 		if (!pb)
-			diff_item(d, "check", d->a, pa->at, "%s is %s to %s", pa->key, diff_word(d, "no longer fixed", "now fixed"), pa->value);
+			diff_item(d, "check", d->a, pa->at, "%s is %s to %s", pa->key,
+				  diff_word(d, "no longer fixed", "now fixed"), pa->value);
 		else if (name_index(check_verdict_names, sv_of(pb->value)) <
 			 name_index(check_verdict_names, sv_of(pa->value)))
 			diff_item(d, "check", d->b, pb->at, "%s is only %s instead of %s", pb->key, pb->value,

@@ -30,17 +30,20 @@ static void report_narrow(struct diff *d, const struct pol_list *narrow, struct 
 		if (list_has(reported, narrow->v[i].s))
 			continue;
 		reported->v[reported->n++] = narrow->v[i];
-		diff_item(d, "filesystem.read", d->a, narrow->v[i].at, "%s %s read-only", diff_word(d, "no longer keeps", "now keeps"), narrow->v[i].s);
+		diff_item(d, "filesystem.read", d->a, narrow->v[i].at, "%s %s read-only",
+			  diff_word(d, "no longer keeps", "now keeps"), narrow->v[i].s);
 	}
 }
 
 /*
- * Each pattern of b is held against a as a request's would be against its ceiling (ceiling_fs.h). One of `read` that floats shows nothing.
+ * Each pattern of b is held against a as a request's would be against its ceiling (ceiling_fs.h). One of `read` that
+ * floats shows nothing.
  */
 static void grants(struct diff *d)
 {
 	const struct pol_list *read = &d->b->fs.read, *write = &d->b->fs.write;
-	struct pol_list narrow = {0}, reported = {.v = arena_array(d->b->arena, d->a->fs.read.n + 1, sizeof(*reported.v))};
+	struct pol_list narrow = {0},
+			reported = {.v = arena_array(d->b->arena, d->a->fs.read.n + 1, sizeof(*reported.v))};
 	uint32_t i;
 
 	if (!reported.v) {
@@ -54,7 +57,8 @@ static void grants(struct diff *d)
 			report_narrow(d, &narrow, &reported);
 	}
 	for (i = 0; i < read->n; i++)
-		if (!floats(read->v[i].s) && !list_has(write, read->v[i].s) && !ceiling_fs_opens(d->a, d->b, d->workdir, read->v[i], false, &narrow))
+		if (!floats(read->v[i].s) && !list_has(write, read->v[i].s) &&
+		    !ceiling_fs_opens(d->a, d->b, d->workdir, read->v[i], false, &narrow))
 			diff_item(d, "filesystem.read", d->b, read->v[i].at, "reads %s", read->v[i].s);
 	if (d->b->fs.workdir.v < WORKDIR_READ_WRITE)
 		return;
@@ -116,7 +120,8 @@ static bool is_shown(const struct diff *d, const char *workdir, const char *patt
 {
 	const struct pol_fs *fs = &d->b->fs;
 
-	if (floats(pattern) || is_machine_wide(pattern) || touches_base(d->b, pattern) || list_touches(&fs->read, pattern) || list_touches(&fs->write, pattern))
+	if (floats(pattern) || is_machine_wide(pattern) || touches_base(d->b, pattern) ||
+	    list_touches(&fs->read, pattern) || list_touches(&fs->write, pattern))
 		return true;
 	return fs->workdir.v != WORKDIR_NONE && !cover_path.apart(workdir, pattern);
 }
@@ -174,7 +179,8 @@ static void refusals(struct diff *d)
 			continue;
 		path = is_plain(deny->v[i].s) ? as_path(d, deny->v[i].s) : NULL;
 		if ((!path || !ask(d, path)) && is_shown(d, workdir, deny->v[i].s))
-			diff_item(d, "filesystem.deny", d->a, deny->v[i].at, "%s %s", diff_word(d, "no longer denies", "now denies"), deny->v[i].s);
+			diff_item(d, "filesystem.deny", d->a, deny->v[i].at, "%s %s",
+				  diff_word(d, "no longer denies", "now denies"), deny->v[i].s);
 	}
 	if (!workdir)
 		d->out->failed = -1;

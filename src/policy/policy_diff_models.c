@@ -62,8 +62,8 @@ static uint32_t behind_same(const struct pol_inference *inf, uint32_t from, cons
 }
 
 /*
- * The first that fits counts: so both must have the same ones in the same order, but for what only refuses, since its provider is not there. Where one is gone others may serve the model, be it one that it
- * refused.
+ * The first that fits counts: so both must have the same ones in the same order, but for what only refuses, since its
+ * provider is not there. Where one is gone others may serve the model, be it one that it refused.
  */
 static void routes(struct diff *d)
 {
@@ -74,13 +74,16 @@ static void routes(struct diff *d)
 		behind = behind_same(a, from, &b->routes[i]);
 		from = behind ? behind : from;
 		if (!behind && provider_get(d->b, b->routes[i].provider))
-			diff_item(d, "inference.routes", d->b, b->routes[i].at, "sends %s to %s", b->routes[i].model, b->routes[i].provider);
+			diff_item(d, "inference.routes", d->b, b->routes[i].at, "sends %s to %s", b->routes[i].model,
+				  b->routes[i].provider);
 	}
 	for (i = from = 0; i < a->n_routes && b->n_providers; i++) {
 		behind = behind_same(b, from, &a->routes[i]);
 		from = behind ? behind : from;
 		if (!behind)
-			diff_item(d, "inference.routes", d->a, a->routes[i].at, "%s %s to %s alone", diff_word(d, "no longer sends", "now sends"), a->routes[i].model, a->routes[i].provider);
+			diff_item(d, "inference.routes", d->a, a->routes[i].at, "%s %s to %s alone",
+				  diff_word(d, "no longer sends", "now sends"), a->routes[i].model,
+				  a->routes[i].provider);
 	}
 }
 

@@ -81,7 +81,8 @@ static void compare_atom(struct diff *d, const struct net_rule *x)
 	add_words(&what, ", JSON-RPC", &x->mcp.methods);
 	if (x->rate.set)
 		(void)buf_printf(&what, ", %s", policy_show_number(&n, UNIT_RATE, x->rate.v));
-	diff_item(d, "network.allow", d->b, x->at, "reaches %s:%u%s", name_of(x), x->ports[0], what.n ? buf_view(&what).p : "");
+	diff_item(d, "network.allow", d->b, x->at, "reaches %s:%u%s", name_of(x), x->ports[0],
+		  what.n ? buf_view(&what).p : "");
 }
 
 static void compare_rule(struct diff *d, const struct net_rule *r)
@@ -117,7 +118,8 @@ static void compare_credential(struct diff *d, const struct net_rule *r)
 		return;
 	for (i = 0; i < d->a->net.allow.n; i++) {
 		other = &d->a->net.allow.v[i];
-		if (other->credential.s && strcmp(other->credential.s, r->credential.s) == 0 && net_rule_covers(other, r) && held_to(other, r))
+		if (other->credential.s && strcmp(other->credential.s, r->credential.s) == 0 &&
+		    net_rule_covers(other, r) && held_to(other, r))
 			return;
 	}
 	diff_item(d, "network.allow", d->b, r->credential.at, "uses credential %s at %s", r->credential.s, name_of(r));
@@ -130,7 +132,8 @@ static bool is_same_budget(const struct net_rule *x, const struct net_rule *y)
 
 enum { ADDS_UP_MAX = 500 }; /* rules: each is held against all, for each that is rated */
 
-/* All that b lets through of what the rule is for is counted, and its budgets come to no more. False: no, or there are too many to say. */
+/* All that b lets through of what the rule is for is counted, and its budgets come to no more. False: no, or there are
+ * too many to say. */
 static bool adds_up(const struct policy *b, const struct net_rule *rated)
 {
 	const struct net_rules *allow = &b->net.allow;
@@ -142,7 +145,8 @@ static bool adds_up(const struct policy *b, const struct net_rule *rated)
 	for (i = 0; i < allow->n; i++) {
 		if (!net_rule_meets(&allow->v[i], rated))
 			continue;
-		for (k = 0; k < i && !(is_same_budget(&allow->v[k], &allow->v[i]) && net_rule_meets(&allow->v[k], rated)); k++)
+		for (k = 0;
+		     k < i && !(is_same_budget(&allow->v[k], &allow->v[i]) && net_rule_meets(&allow->v[k], rated)); k++)
 			;
 		if (k < i)
 			continue;
@@ -181,7 +185,8 @@ static void compare_rates(struct diff *d)
 
 	for (i = 0; i < a->n; i++)
 		if (a->v[i].rate.set && !adds_up(d->b, &a->v[i]) && !is_counted(d, i))
-			diff_item(d, "network.allow", d->a, a->v[i].rate.at, "%s %s to %s", diff_word(d, "no longer holds", "now holds"), name_of(&a->v[i]),
+			diff_item(d, "network.allow", d->a, a->v[i].rate.at, "%s %s to %s",
+				  diff_word(d, "no longer holds", "now holds"), name_of(&a->v[i]),
 				  policy_show_number(&n, UNIT_RATE, a->v[i].rate.v));
 }
 
@@ -192,7 +197,8 @@ static void compare_denials(struct diff *d)
 
 	for (i = 0; i < d->a->net.deny.n; i++)
 		if (!is_denied(d->b, &d->a->net.deny.v[i]))
-			diff_item(d, "network.deny", d->a, d->a->net.deny.v[i].at, "%s %s", diff_word(d, "no longer denies", "now denies"), name_of(&d->a->net.deny.v[i]));
+			diff_item(d, "network.deny", d->a, d->a->net.deny.v[i].at, "%s %s",
+				  diff_word(d, "no longer denies", "now denies"), name_of(&d->a->net.deny.v[i]));
 }
 
 /* Mode public keeps the hosts of providers shut, as long as they are named. */
@@ -206,9 +212,11 @@ static void compare_doors(struct diff *d)
 	for (i = 0; i < inf->n_providers && d->a->net.mode.v == NET_PUBLIC && d->b->net.mode.v == NET_PUBLIC; i++) {
 		net_provider_host(&inf->providers[i], &h);
 		x.host = h.text;
-		if (h.class == HOST_BAD || h.class == HOST_PRIVATE || policy_query_serves(d->b, h.text) || is_denied(d->b, &x))
+		if (h.class == HOST_BAD || h.class == HOST_PRIVATE || policy_query_serves(d->b, h.text) ||
+		    is_denied(d->b, &x))
 			continue;
-		diff_item(d, "network.mode", d->b, d->b->net.mode.at, "reaches %s, %s the host of a provider", h.text, diff_word(d, "which is no longer", "which is now"));
+		diff_item(d, "network.mode", d->b, d->b->net.mode.at, "reaches %s, %s the host of a provider", h.text,
+			  diff_word(d, "which is no longer", "which is now"));
 	}
 }
 
@@ -238,7 +246,8 @@ static void compare_asking(struct diff *d)
 		diff_item(d, "network.ask", d->b, d->b->net.ask.at, "asks you for other hosts");
 	for (i = 0; i < a->n && asks(&d->a->net) && asks(&d->b->net); i++)
 		if (net_rule_looks_inside(&a->v[i]) && !has_rule_over(d->b, &a->v[i]))
-			diff_item(d, "network.ask", d->b, d->b->net.ask.at, "asks you for more of %s", name_of(&a->v[i]));
+			diff_item(d, "network.ask", d->b, d->b->net.ask.at, "asks you for more of %s",
+				  name_of(&a->v[i]));
 }
 
 /* What only counts where both have a network. */

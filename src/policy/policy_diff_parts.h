@@ -23,7 +23,8 @@ struct diff {
 void diff_item(struct diff *d, const char *key, const struct policy *of, struct origin at, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* "no longer denies" where b allows more for it; "now denies" in the other direction, where a reader looks for what a has and b has not. */
+/* "no longer denies" where b allows more for it; "now denies" in the other direction, where a reader looks for what a
+ * has and b has not. */
 const char *diff_word(const struct diff *d, const char *more, const char *less);
 
 void diff_filesystem(struct diff *d);

@@ -137,7 +137,8 @@ static void say_workdir(struct explain *e, const struct policy *p, const char *w
 	};
 
 	if (is_container(e) && p->fs.workdir.v == WORKDIR_READ_WRITE)
-		add(e, "It reads and writes a copy of the work folder, made at the start; its changes are brought back when the run ends");
+		add(e, "It reads and writes a copy of the work folder, made at the start; its changes are brought back "
+		       "when the run ends");
 	else
 		add(e, "%s", modes[p->fs.workdir.v]);
 	if (workdir) {
@@ -175,8 +176,9 @@ static void say_denials(struct explain *e, const struct pol_list *l)
 	bool own = false, built_in = false;
 	uint32_t i;
 
-	add(e, is_container(e) ? "It can never see what exists of these at the start, and what it makes under such a name is never brought back: " :
-				 "Wherever they are and whenever they appear, it can never see ");
+	add(e, is_container(e) ? "It can never see what exists of these at the start, and what it makes under such a "
+				 "name is never brought back: "
+			       : "Wherever they are and whenever they appear, it can never see ");
 	for (i = 0; i < l->n; i++) {
 		own = own || is_cordons(&l->v[i]);
 		built_in = built_in || (!l->v[i].at.file && !is_cordons(&l->v[i]));
@@ -209,8 +211,10 @@ static void say_protections(struct explain *e, const struct pol_list *l)
 
 	if (l->n == 0)
 		return;
-	add(e, is_container(e) ? "It can read, but never write or replace what the host might run later, in any folder of this machine; what it makes under such a name is never brought back:" :
-				 "It can read, but never write, make or replace what the host might run later, in any folder of this machine:");
+	add(e, is_container(e) ? "It can read, but never write or replace what the host might run later, in any folder "
+				 "of this machine; what it makes under such a name is never brought back:"
+			       : "It can read, but never write, make or replace what the host might run later, in any "
+				 "folder of this machine:");
 	say(e);
 	for (i = 0; i < l->n; i++) {
 		const char *why = mandatory_reason(l->v[i].s);
@@ -246,19 +250,24 @@ static void filesystem(struct explain *e, const struct policy *p, const char *wo
 
 	section(e, "Files", "filesystem");
 	say_workdir(e, p, workdir);
-	say_paths(e, is_container(e) ? "It can also read and write copies, brought back when the run ends, of" : "It can also read and write", &p->fs.write);
+	say_paths(e,
+		  is_container(e) ? "It can also read and write copies, brought back when the run ends, of"
+				  : "It can also read and write",
+		  &p->fs.write);
 	say_paths(e, "It can also read, but not write,", &p->fs.read);
 	add(e, "It can read the base system: /usr, /bin, /lib, and of /etc what programs need. It has %s/tmp, "
 	       "/proc and "
 	       "/dev of its own, empty at the start", home ? "" : "a home, ");
 	if (p->fs.tmp_size.set)
-		add(e, "; %s at most %s", home ? "/tmp holds" : "home and /tmp hold", policy_show_number(&n, UNIT_SIZE, p->fs.tmp_size.v));
+		add(e, "; %s at most %s", home ? "/tmp holds" : "home and /tmp hold",
+		    policy_show_number(&n, UNIT_SIZE, p->fs.tmp_size.v));
 	(void)buf_char(&e->line, '.');
 	say(e);
 	if (home)
 		add(e, "Your whole home is shown to it, with the keys and logins in it, but for what is denied.");
 	else
-		add(e, "It cannot see anything else of this machine: not the rest of your home, not other users, not other "
+		add(e, "It cannot see anything else of this machine: not the rest of your home, not other users, not "
+		       "other "
 		       "disks.");
 	say(e);
 	if (p->fs.deny.n)
@@ -612,7 +621,8 @@ static enum runtime known_runtime(const struct policy *p, const char *category)
 	return p->process.runtime.v == RUNTIME_AUTO && !category ? RUNTIME_AUTO : choice.v[0].runtime;
 }
 
-void policy_explain(const struct policy *p, const char *workdir, const char *home, const char *category, bool as_json, struct buf *out)
+void policy_explain(const struct policy *p, const char *workdir, const char *home, const char *category, bool as_json,
+		    struct buf *out)
 {
 	struct json j;
 	struct explain e = {.out = out, .json = as_json ? &j : NULL, .home = home};

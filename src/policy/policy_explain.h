@@ -10,7 +10,9 @@
 #include "base/buf.h"
 #include "model/policy.h"
 
-/* workdir: the folder to name, or NULL: "the work folder". home: written as ~, or NULL. category: of the command, or NULL: any. */
-void policy_explain(const struct policy *p, const char *workdir, const char *home, const char *category, bool as_json, struct buf *out);
+/* workdir: the folder to name, or NULL: "the work folder". home: written as ~, or NULL. category: of the command, or
+ * NULL: any. */
+void policy_explain(const struct policy *p, const char *workdir, const char *home, const char *category, bool as_json,
+		    struct buf *out);
 
 #endif

@@ -72,7 +72,9 @@ static int preset_categories(struct policy *p)
 		return -1;
 	for (i = 0; i < n; i++)
 		if (runtime_of_category(NULL, category_names[i]) != RUNTIME_NATIVE)
-			all.v[all.n++] = (struct pol_pair){.key = category_names[i], .value = runtime_names[runtime_of_category(NULL, category_names[i])]};
+			all.v[all.n++] =
+				(struct pol_pair){.key = category_names[i],
+						  .value = runtime_names[runtime_of_category(NULL, category_names[i])]};
 	if (merge_pairs(p->arena, &all, &p->process.categories) < 0)
 		return -1;
 	p->process.categories = all;

@@ -12,16 +12,19 @@ static bool is_asked(const struct policy *p, struct origin at)
 
 static int refuse(const struct policy *p, struct origin at, const char *key, const char *why, struct error *err)
 {
-	return error_set(err, ERROR_DENIED, "%.200s: %s: a sandbox with an image cannot enforce it: %s", policy_where(p, at), key, why);
+	return error_set(err, ERROR_DENIED, "%.200s: %s: a sandbox with an image cannot enforce it: %s",
+			 policy_where(p, at), key, why);
 }
 
 int policy_image_refused(const struct policy *p, struct error *err)
 {
-	static const char hosts[] = "it speaks of this machine's files, and none of them is there; leave it out of the policies of such runs";
+	static const char hosts[] = "it speaks of this machine's files, and none of them is there; leave it out of the "
+				    "policies of such runs";
 	const struct {
 		const char *key;
 		const struct pol_list *list;
-	} lists[] = {{"filesystem.read", &p->fs.read}, {"filesystem.write", &p->fs.write}, {"filesystem.deny", &p->fs.deny}};
+	} lists[] = {
+		{"filesystem.read", &p->fs.read}, {"filesystem.write", &p->fs.write}, {"filesystem.deny", &p->fs.deny}};
 	size_t i;
 	uint32_t k;
 
@@ -30,7 +33,10 @@ int policy_image_refused(const struct policy *p, struct error *err)
 			if (is_asked(p, lists[i].list->v[k].at))
 				return refuse(p, lists[i].list->v[k].at, lists[i].key, hosts, err);
 	if (p->process.user.set && is_asked(p, p->process.user.at))
-		return refuse(p, p->process.user.at, "process.user", "its user is the one that the image names (USER); leave it out of the policies of such runs", err);
+		return refuse(
+			p, p->process.user.at, "process.user",
+			"its user is the one that the image names (USER); leave it out of the policies of such runs",
+			err);
 	return 0;
 }
 

@@ -49,7 +49,10 @@ static int fail_read(const char *path, int code, struct error *err)
 	if (code == -ENOENT)
 		return error_set(err, ERROR_INPUT, "%s: there is no such file; check the path", name.s);
 	if (code == -EACCES)
-		return error_set(err, ERROR_INPUT, "%s: cannot be read: Permission denied; look at its mode and owner, and at those of its folders", name.s);
+		return error_set(err, ERROR_INPUT,
+				 "%s: cannot be read: Permission denied; look at its mode and owner, and at those of "
+				 "its folders",
+				 name.s);
 	return error_sys(err, code, "%s: cannot be read", name.s);
 }
 
@@ -120,14 +123,17 @@ static size_t all_profiles(const struct load *l, struct arena *a, const char *na
 
 static int fail_profile(const struct load *l, const char *profile, struct arena *a, struct error *err)
 {
-	const char *names[NAMES_MAX + 1], *near, *path = l->req->config_dir ? arena_printf(a, "%s/profiles/%s.yaml", l->req->config_dir, profile) : NULL;
+	const char *names[NAMES_MAX + 1], *near,
+		*path = l->req->config_dir ? arena_printf(a, "%s/profiles/%s.yaml", l->req->config_dir, profile) : NULL;
 	struct text_shown name;
 	AUTO_BUF all = {0};
 	size_t n = all_profiles(l, a, names), i;
 
 	(void)text_show(&name, sv_of(profile));
 	if (strpbrk(profile, "/."))
-		return error_set(err, ERROR_INPUT, "\"%.100s\" is no profile's name; a file is named with --policy %.100s", name.s, name.s);
+		return error_set(err, ERROR_INPUT,
+				 "\"%.100s\" is no profile's name; a file is named with --policy %.100s", name.s,
+				 name.s);
 	if (path && misnamed_refuse(path, err) < 0)
 		return -1;
 	buf_init(&all, 4096);
@@ -139,10 +145,13 @@ static int fail_profile(const struct load *l, const char *profile, struct arena 
 		return error_set(err, ERROR_INPUT, "- is no policy; write /dev/stdin for standard input");
 	near = text_nearest(sv_of(profile), names);
 	if (near)
-		return error_set(err, ERROR_INPUT, "there is no profile \"%.80s\"; did you mean \"%.64s\"? There are %.250s",
-				 name.s, text_show(&(struct text_shown){0}, sv_of(near)), all.p);
-	return error_set(err, ERROR_INPUT, "there is no profile \"%.80s\"; there are %.250s; a file is named by its path, such as ./%.40s.yaml",
-			 name.s, all.p, name.s);
+		return error_set(err, ERROR_INPUT,
+				 "there is no profile \"%.80s\"; did you mean \"%.64s\"? There are %.250s", name.s,
+				 text_show(&(struct text_shown){0}, sv_of(near)), all.p);
+	return error_set(
+		err, ERROR_INPUT,
+		"there is no profile \"%.80s\"; there are %.250s; a file is named by its path, such as ./%.40s.yaml",
+		name.s, all.p, name.s);
 }
 
 static int get_profile(struct load *l, const struct policy_want *want, struct arena *a, struct policy_text *ret,
@@ -191,7 +200,8 @@ static int fail_file(const struct load *l, const char *file, struct arena *a, st
 
 	for (i = 0; i < n; i++)
 		if (strcmp(names[i], file) == 0)
-			return error_set(err, ERROR_INPUT, "%s: there is no such file; did you mean --profile %s?", text_show(&name, sv_of(file)), name.s);
+			return error_set(err, ERROR_INPUT, "%s: there is no such file; did you mean --profile %s?",
+					 text_show(&name, sv_of(file)), name.s);
 	return fail_read(file, -ENOENT, err);
 }
 
@@ -219,7 +229,8 @@ static int get_file(struct load *l, const struct policy_want *want, struct arena
 	return r == 1 ? fail_file(l, want->name, a, err) : r;
 }
 
-/* 1: there is none. Under the other name it is looked for as it is under its own, so that what is cached knows of it. */
+/* 1: there is none. Under the other name it is looked for as it is under its own, so that what is cached knows of it.
+ */
 static int get_ceiling(struct load *l, struct arena *a, struct policy_text *ret, struct error *err)
 {
 	const char *path = arena_printf(a, "%s/policy.yaml", l->req->config_dir);

@@ -97,7 +97,8 @@ static int read_ports(struct reader *r, const struct ynode *n, void *to, const v
 static int read_some(struct reader *r, const struct ynode *n, void *to, const void *arg)
 {
 	if (n->kind == YNODE_MAP && n->n == 0)
-		return reader_fail(r, n, "is empty, which would allow nothing; list what is allowed, or remove the key");
+		return reader_fail(r, n,
+				   "is empty, which would allow nothing; list what is allowed, or remove the key");
 	return reader_map(r, n, to, arg);
 }
 
@@ -105,7 +106,8 @@ static int read_some(struct reader *r, const struct ynode *n, void *to, const vo
 static int read_some_words(struct reader *r, const struct ynode *n, void *to, const void *arg)
 {
 	if (n->kind == YNODE_LIST && n->n == 0)
-		return reader_fail(r, n, "is empty, which would allow nothing; list what is allowed, or remove the key");
+		return reader_fail(r, n,
+				   "is empty, which would allow nothing; list what is allowed, or remove the key");
 	return reader_words(r, n, to, arg);
 }
 
@@ -472,7 +474,8 @@ static const struct reader_key root_keys[] = {
 	{NULL, NULL, 0, NULL},
 };
 
-static void visit_keys(const struct reader_key *k, const char *prefix, void (*visit)(void *arg, const char *key), void *arg)
+static void visit_keys(const struct reader_key *k, const char *prefix, void (*visit)(void *arg, const char *key),
+		       void *arg)
 {
 	char name[128];
 

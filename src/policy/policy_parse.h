@@ -18,7 +18,8 @@
 /* name: of the file, for messages; file: its index for struct origin. */
 int policy_parse(struct policy *p, const char *name, uint32_t file, struct sv bytes, struct error *err);
 
-/* Calls visit with each key that a policy can have, dotted ("process.env.set"); keys of rules, providers, routes and tests are not gone into. */
+/* Calls visit with each key that a policy can have, dotted ("process.env.set"); keys of rules, providers, routes and
+ * tests are not gone into. */
 void policy_parse_keys(void (*visit)(void *arg, const char *key), void *arg);
 
 /* What `check:` may name and say; NULL-terminated. Verdicts are ordered from lax to strict. */

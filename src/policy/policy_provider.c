@@ -23,7 +23,8 @@ static int complete(const struct policy *p, struct provider *v, struct error *er
 					   "%s has no kind; write kind: anthropic, openai or gemini", v->name);
 		v->kind = (struct pol_num){.v = (uint64_t)named, .set = true};
 	}
-	/* The public address of a kind is meant where the provider is called by its name, or has a credential to show there. A local server has neither. */
+	/* The public address of a kind is meant where the provider is called by its name, or has a credential to show
+	 * there. A local server has neither. */
 	if (!v->url.s) {
 		if (named >= 0 ? (uint64_t)named != v->kind.v : !v->credential.s)
 			return policy_fail(p, v->at, "inference.providers", err,
@@ -84,7 +85,9 @@ int policy_providers_check(const struct policy *p, struct error *err)
 		/* One that another file may add is no mistake: until then the models of the route are refused. */
 		near = text_nearest(sv_of(inf->routes[i].provider), names);
 		if (near)
-			return policy_fail(p, inf->routes[i].at, "inference.routes", err, "there is no provider \"%s\"; did you mean %s", inf->routes[i].provider, near);
+			return policy_fail(p, inf->routes[i].at, "inference.routes", err,
+					   "there is no provider \"%s\"; did you mean %s", inf->routes[i].provider,
+					   near);
 	}
 	return check_variables(p, err);
 }

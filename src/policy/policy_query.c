@@ -114,8 +114,10 @@ static struct sight look(const struct policy *p, const char *workdir, struct sv 
 		see_list(&s, &p->fs.write, SEEN_WRITE, true, path);
 	}
 	base = base_system_find(path, &depth);
-	/* a home in /tmp is the sandbox's own as any other, and not a part of its scratch space that everybody may count on */
-	if (base && base->kind == BASE_PRIVATE && p->home && is_inside(p->home, path) && count_components(p->home) > depth)
+	/* a home in /tmp is the sandbox's own as any other, and not a part of its scratch space that everybody may
+	 * count on */
+	if (base && base->kind == BASE_PRIVATE && p->home && is_inside(p->home, path) &&
+	    count_components(p->home) > depth)
 		base = NULL;
 	/* nothing of /sys is shown, whoever names it */
 	if (base && (s.by == SEEN_NOT || depth > s.depth || is_inside("/sys", path)))
@@ -168,7 +170,9 @@ static void answer_absent(const struct policy *p, const char *workdir, const cha
 	/* an allowlist of its own, that somebody may want to know of */
 	if (is_inside("/etc", sv_of(path))) {
 		reason_set(r, ANSWER_DENY, "built in", "/etc", (struct origin){0});
-		reason_text(r, "%s is not in the sandbox: of /etc there is only what programs need and holds no secret.", shown.s);
+		reason_text(r,
+			    "%s is not in the sandbox: of /etc there is only what programs need and holds no secret.",
+			    shown.s);
 	} else {
 		reason_set(r, ANSWER_DENY, NULL, NULL, (struct origin){0});
 		reason_text(r, "%s is not in the sandbox: no rule shows it.", shown.s);
@@ -377,7 +381,8 @@ void policy_query_model(const struct policy *p, const char *model, struct reason
 				return;
 			}
 		reason_set(ret, ANSWER_DENY, "inference.routes", inf->routes[i].model, inf->routes[i].at);
-		reason_text(ret, "Model %s is routed to provider %s, which is not there.", text_show(&shown, sv_of(model)), inf->routes[i].provider);
+		reason_text(ret, "Model %s is routed to provider %s, which is not there.",
+			    text_show(&shown, sv_of(model)), inf->routes[i].provider);
 		reason_hint(ret, "add %s under inference.providers", inf->routes[i].provider);
 		return;
 	}
@@ -400,7 +405,8 @@ bool policy_query_shows_all(const char *pattern, const char *folder)
 	bool hit;
 
 	/* by a name that nobody has */
-	if ((size_t)snprintf(any, sizeof(any), "%s/.any name", folder) >= sizeof(any) || glob_init(&g, sv_of(pattern)) < 0)
+	if ((size_t)snprintf(any, sizeof(any), "%s/.any name", folder) >= sizeof(any) ||
+	    glob_init(&g, sv_of(pattern)) < 0)
 		return false;
 	hit = glob_hit(&g, sv_of(any));
 	glob_done(&g);

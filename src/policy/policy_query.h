@@ -1,8 +1,8 @@
 /*
  * policy_query: what an effective policy says about one thing. Pure: never looks at the host's files.
  *
- * The same answers serve `policy test`, `policy diff`, and `cordon why`, which adds what a run on this machine makes of them
- * (cli/why_sandbox.h).
+ * The same answers serve `policy test`, `policy diff`, and `cordon why`, which adds what a run on this machine makes of
+ * them (cli/why_sandbox.h).
  *
  * Filesystem. The first of these that applies decides:
  *  1. filesystem.deny: no access. (Its mandatory part, origin "built in", does not hold in the sandbox's own places.)
@@ -10,8 +10,8 @@
  *     more specific word. At equal depth the wider access holds, so that a policy can widen what it extends (write
  *     over read) and a work folder is what its mode says. A pattern that floats ("**" + "/x") counts only inside the
  *     work folder or a folder that another pattern shows.
- *  3. The base system (model/base_system.h); its hidden rows beat patterns of 2 that match less deep. The user's home is
- *     no part of it, be it below /tmp: nothing of it is there but what 2 names.
+ *  3. The base system (model/base_system.h); its hidden rows beat patterns of 2 that match less deep. The user's home
+ * is no part of it, be it below /tmp: nothing of it is there but what 2 names.
  *  4. Else it is absent.
  * Writing is then refused for filesystem.protect, but in the sandbox's own places.
  *
@@ -40,7 +40,8 @@ enum fs_access { FS_READ, FS_WRITE };
 void policy_query_path(const struct policy *p, const char *workdir, const char *path, enum fs_access access,
 		       struct reason *ret);
 void policy_query_exec(const struct policy *p, const char *workdir, const char *path, struct reason *ret);
-/* port 0: any of 443 and 80; method and url_path NULL: is there any that passes. A path is judged in the form in which the gateway sends it (http/target.h). */
+/* port 0: any of 443 and 80; method and url_path NULL: is there any that passes. A path is judged in the form in which
+ * the gateway sends it (http/target.h). */
 void policy_query_host(const struct policy *p, const char *host, uint16_t port, const char *method,
 		       const char *url_path, struct reason *ret);
 /*

@@ -66,7 +66,8 @@ bool policy_query_serves(const struct policy *p, const char *host)
 }
 
 /*
- * The path as the gateway would send it, in room where it differs. Returns NULL, or why no request with it passes: then ret is the path as it stands. "*" (of OPTIONS) is none, and stays.
+ * The path as the gateway would send it, in room where it differs. Returns NULL, or why no request with it passes: then
+ * ret is the path as it stands. "*" (of OPTIONS) is none, and stays.
  */
 static const char *read_path(const char *url_path, char room[HTTP_MAX_TARGET], struct sv *ret)
 {
@@ -126,7 +127,8 @@ void policy_query_unseen(const struct policy *p, const char *host, uint16_t port
 	if (v.allow && v.way != NET_INSPECT) {
 		net_rules_reason(rules, &request, NULL, &v, ret);
 		(void)snprintf(said, sizeof(said), "%s", ret->text);
-		reason_text(ret, "%s Its connections on port %u are not looked into: neither methods nor paths count there.",
+		reason_text(ret,
+			    "%s Its connections on port %u are not looked into: neither methods nor paths count there.",
 			    said, request.port);
 	}
 	net_rules_free(rules);

@@ -430,7 +430,8 @@ static int fail_role(int code, int status, struct error *err)
 	if (code != PARENT_GONE)
 		return error_sys(err, code, "%s", unsafe);
 	if (status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == ROLE_NOT_CONFINED)
-		return error_set(err, ERROR_MISSING, "%s: its parser could not be confined; %s", unsafe, seccomp_lack());
+		return error_set(err, ERROR_MISSING, "%s: its parser could not be confined; %s", unsafe,
+				 seccomp_lack());
 	if (status >= 0 && WIFSIGNALED(status))
 		return error_set(err, ERROR_INPUT, "%s: its parser was ended by signal %d (%s)", unsafe,
 				 WTERMSIG(status), strsignal(WTERMSIG(status)));

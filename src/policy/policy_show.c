@@ -256,7 +256,8 @@ static void protections(struct show *s, const struct pol_list *l)
 		comment(s, "Mandatory in every policy: may be read, never written", l);
 }
 
-/* Those that are built in come last, and would say more than they do if they were read back from a file: the base system has no exception for those of a file. */
+/* Those that are built in come last, and would say more than they do if they were read back from a file: the base
+ * system has no exception for those of a file. */
 static void denials(struct show *s, const struct pol_list *l)
 {
 	struct pol_list own = *l, built_in = *l;

@@ -1,9 +1,9 @@
 /*
  * policy_show: a policy as text that could be read back.
  *
- * YAML with, on request, "# file:line" behind each value, and what every policy denies and protects as a comment (it is in no
- * file, and a reader would refuse it, or take a denial for more than it is). JSON has the same shape; each value is {"value": ..., "from": "file:line"}.
- * Unset values are left out. Untrusted text cannot break out of its scalar.
+ * YAML with, on request, "# file:line" behind each value, and what every policy denies and protects as a comment (it is
+ * in no file, and a reader would refuse it, or take a denial for more than it is). JSON has the same shape; each value
+ * is {"value": ..., "from": "file:line"}. Unset values are left out. Untrusted text cannot break out of its scalar.
  *
  * Failure is the buffer's (buf_failed()).
  */

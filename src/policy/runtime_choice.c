@@ -52,7 +52,8 @@ static void name_category(const struct policy *p, const char *category, struct r
 	const struct pol_pair *pair = find(&p->process.categories, category);
 
 	if (pair && pair->at.file)
-		(void)snprintf(to->reason, sizeof(to->reason), "process.categories.%s, %.240s", category, policy_where(p, pair->at));
+		(void)snprintf(to->reason, sizeof(to->reason), "process.categories.%s, %.240s", category,
+			       policy_where(p, pair->at));
 	else
 		(void)snprintf(to->reason, sizeof(to->reason), "the default of the category %s", category);
 }
@@ -67,7 +68,8 @@ static void choose_first(const struct policy *p, const char *asked, struct runti
 		if (asked && named->at.file == 0)
 			(void)snprintf(to->reason, sizeof(to->reason), "--runtime");
 		else
-			(void)snprintf(to->reason, sizeof(to->reason), "process.runtime, %.240s", policy_where(p, named->at));
+			(void)snprintf(to->reason, sizeof(to->reason), "process.runtime, %.240s",
+				       policy_where(p, named->at));
 	} else if (ret->category) {
 		to = add(ret, runtime_of_category(&p->process.categories, ret->category));
 		name_category(p, ret->category, to);
@@ -90,7 +92,8 @@ void runtime_choose(const struct policy *p, const char *asked, const char *categ
 		named = name_index(runtime_names, sv_of(fallback->v[i].s));
 		to = named > RUNTIME_AUTO ? add(ret, (enum runtime)named) : NULL;
 		if (to)
-			(void)snprintf(to->reason, sizeof(to->reason), "process.fallback, %.240s", policy_where(p, fallback->v[i].at));
+			(void)snprintf(to->reason, sizeof(to->reason), "process.fallback, %.240s",
+				       policy_where(p, fallback->v[i].at));
 	}
 }
 
@@ -99,7 +102,11 @@ void runtime_advise(const struct policy *p, const struct runtime_choice *choice,
 	const char *other = choice->v[0].runtime == RUNTIME_NATIVE ? "runc" : "native";
 
 	if (choice->n > 1)
-		(void)buf_printf(out, "process.fallback (%s) names nothing further", policy_where(p, p->process.fallback.v[0].at));
+		(void)buf_printf(out, "process.fallback (%s) names nothing further",
+				 policy_where(p, p->process.fallback.v[0].at));
 	else
-		(void)buf_printf(out, "`process: {fallback: [%s]}` in the policy would let %s take its place (in the operator's policy.yaml too, where that names a runtime or a category)", other, other);
+		(void)buf_printf(out,
+				 "`process: {fallback: [%s]}` in the policy would let %s take its place (in the "
+				 "operator's policy.yaml too, where that names a runtime or a category)",
+				 other, other);
 }

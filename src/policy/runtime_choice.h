@@ -1,10 +1,12 @@
 /*
  * runtime_choice: which runtimes a run may use, in order, and why.
  *
- * The first is the one that is wanted: the runtime by name where policy or command line have one, else the category's, else native. The others are what process.fallback lists, in its order: they may take its
- * place where it is missing or not healthy, and for no other reason. Nothing else may: an empty list is a refusal.
+ * The first is the one that is wanted: the runtime by name where policy or command line have one, else the category's,
+ * else native. The others are what process.fallback lists, in its order: they may take its place where it is missing or
+ * not healthy, and for no other reason. Nothing else may: an empty list is a refusal.
  *
- * The policy is an effective one. What the operator's ceiling forbids has been refused when it was compiled, --runtime included (policy_ceiling.h); this only reads.
+ * The policy is an effective one. What the operator's ceiling forbids has been refused when it was compiled, --runtime
+ * included (policy_ceiling.h); this only reads.
  */
 #ifndef CORDON_POLICY_RUNTIME_CHOICE_H
 #define CORDON_POLICY_RUNTIME_CHOICE_H
@@ -25,7 +27,8 @@ struct runtime_choice {
 	const char *category;		      /* NULL: none was given */
 };
 
-/* The runtime of a category: what the pairs say, else (and where they say auto) Cordon's own choice. pairs may be NULL. */
+/* The runtime of a category: what the pairs say, else (and where they say auto) Cordon's own choice. pairs may be NULL.
+ */
 enum runtime runtime_of_category(const struct pol_pairs *pairs, const char *category);
 
 /* asked: --runtime, as the policy was compiled with; category: a name of category_names; either may be NULL. */

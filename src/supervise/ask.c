@@ -14,7 +14,8 @@
 
 enum { SAY_MS = 1000 }; /* for a terminal that nobody reads: all else waits meanwhile */
 
-void ask_init(struct ask *a, int carried, bool alone, void (*answer)(void *arg, uint64_t id, const char *what, bool yes), void *arg)
+void ask_init(struct ask *a, int carried, bool alone,
+	      void (*answer)(void *arg, uint64_t id, const char *what, bool yes), void *arg)
 {
 	*a = (struct ask){.tty = -1, .carried = carried, .alone = alone, .answer = answer, .arg = arg};
 }
@@ -67,9 +68,13 @@ static void show(struct ask *a, uint64_t now)
 
 	a->n_typed = 0;
 	a->until = draw_yes(a) ? now + ASK_SECONDS * 1000 : now;
-	/* the name last: what is before it has always the same length, and the end of a long one is where the cursor is */
-	n = snprintf(line, sizeof(line), "cordon: the sandbox asks for a host that no rule allows. Type %s and Enter to allow it for this run; Enter alone, or %d seconds, refuse it: %s > ",
-		     a->alone ? a->yes : "its name and port as they stand here", ASK_SECONDS, text_show(&shown, sv_of(a->waiting[0].what)));
+	/* the name last: what is before it has always the same length, and the end of a long one is where the cursor is
+	 */
+	n = snprintf(line, sizeof(line),
+		     "cordon: the sandbox asks for a host that no rule allows. Type %s and Enter to allow it for this "
+		     "run; Enter alone, or %d seconds, refuse it: %s > ",
+		     a->alone ? a->yes : "its name and port as they stand here", ASK_SECONDS,
+		     text_show(&shown, sv_of(a->waiting[0].what)));
 	/* what was typed before the question is no answer to it */
 	if (a->carried < 0)
 		(void)tcflush(a->tty, TCIFLUSH);
@@ -81,7 +86,9 @@ static void settle(struct ask *a, bool yes, uint64_t now)
 {
 	uint64_t id = a->waiting[0].id;
 	char what[sizeof(a->waiting[0].what)];
-	const char *said = yes ? "\r\ncordon: allowed\r\n" : a->n_typed ? "\r\ncordon: that is not what was to be typed: refused\r\n" : "\r\ncordon: refused\r\n";
+	const char *said = yes          ? "\r\ncordon: allowed\r\n"
+			   : a->n_typed ? "\r\ncordon: that is not what was to be typed: refused\r\n"
+					: "\r\ncordon: refused\r\n";
 
 	memcpy(what, a->waiting[0].what, sizeof(what));
 	memmove(a->waiting, a->waiting + 1, --a->n * sizeof(a->waiting[0]));

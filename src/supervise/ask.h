@@ -1,14 +1,19 @@
 /*
- * ask: questions of the gateway to the person at the terminal (network.ask). One at a time, ASK_SECONDS for each, and no is the answer of whoever says nothing.
+ * ask: questions of the gateway to the person at the terminal (network.ask). One at a time, ASK_SECONDS for each, and
+ * no is the answer of whoever says nothing.
  *
- * Where the terminal's keys go to the sandbox, the person's next line is the answer and does not go in; else /dev/tty is asked. Where there is no terminal nobody is asked, and the answer is no at once. What is shown is
- * escaped: a name cannot write on the terminal.
+ * Where the terminal's keys go to the sandbox, the person's next line is the answer and does not go in; else /dev/tty
+ * is asked. Where there is no terminal nobody is asked, and the answer is no at once. What is shown is escaped: a name
+ * cannot write on the terminal.
  *
- * A workload can print what looks like a question about another host, and hide ours. So the terminal is put into a known state before each (calm.h), and yes is a number that is drawn for the question and shown with it: who answers
- * a question that is not ours, or did not see ours, opens nothing. While one stands nothing of the workload's is written to the terminal. Where what the workload prints may come there without us (its output is a pipe, whose
- * reader may show it), it could still change the name in our question: there, yes is the name itself.
+ * A workload can print what looks like a question about another host, and hide ours. So the terminal is put into a
+ * known state before each (calm.h), and yes is a number that is drawn for the question and shown with it: who answers
+ * a question that is not ours, or did not see ours, opens nothing. While one stands nothing of the workload's is
+ * written to the terminal. Where what the workload prints may come there without us (its output is a pipe, whose reader
+ * may show it), it could still change the name in our question: there, yes is the name itself.
  *
- * A workload can make a terminal type, too: it answers queries (its version, its modes) as if they came from the keyboard. What has an escape is not taken for an answer, nor is what comes within the first ASK_QUIET_MS.
+ * A workload can make a terminal type, too: it answers queries (its version, its modes) as if they came from the
+ * keyboard. What has an escape is not taken for an answer, nor is what comes within the first ASK_QUIET_MS.
  */
 #ifndef CORDON_SUPERVISE_ASK_H
 #define CORDON_SUPERVISE_ASK_H
@@ -40,7 +45,8 @@ struct ask {
 	void *arg;
 };
 
-void ask_init(struct ask *a, int carried, bool alone, void (*answer)(void *arg, uint64_t id, const char *what, bool yes), void *arg);
+void ask_init(struct ask *a, int carried, bool alone,
+	      void (*answer)(void *arg, uint64_t id, const char *what, bool yes), void *arg);
 void ask_done(struct ask *a);
 
 /* Is there a terminal at all? */

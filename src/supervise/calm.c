@@ -10,8 +10,10 @@
 #define ESC "\033"
 #define ST ESC "\\"
 
-/* Ends what is unfinished, VT52's mode and printing; text is shown, in ASCII, as we write it. Setting margins moves the cursor: it is put back. */
-static const char state[] = CAN ST ESC "<" ESC "[4i" ESC "[?2026l" ESC "(B\017" ESC "[0m" ESC "[4l" ESC "[?7h" ESC "[?25h" ESC "7" ESC "[?69l" ESC "[r" ESC "8";
+/* Ends what is unfinished, VT52's mode and printing; text is shown, in ASCII, as we write it. Setting margins moves the
+ * cursor: it is put back. */
+static const char state[] = CAN ST ESC "<" ESC "[4i" ESC "[?2026l" ESC "(B\017" ESC "[0m" ESC "[4l" ESC "[?7h" ESC
+				       "[?25h" ESC "7" ESC "[?69l" ESC "[r" ESC "8";
 /* The second is the Linux console's. */
 static const char palette[] = ESC "]104" ST ESC "]R" ST ESC "]110" ST ESC "]111" ST;
 /* Lines may be of double height, of which one shows a half. */

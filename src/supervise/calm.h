@@ -1,9 +1,11 @@
 /*
- * calm: a terminal that a workload wrote on is put into a known state, so that what Cordon says there next can be read, and stands where it says it.
+ * calm: a terminal that a workload wrote on is put into a known state, so that what Cordon says there next can be read,
+ * and stands where it says it.
  *
- * What a workload can leave behind: a string that has no end and would swallow what follows, concealed text, colours that are all one, another set of characters, a part of the screen to write in, the cursor
- * hidden, output that is held back. All of it is undone; the place of the cursor and what is on the screen stay, and so does the alternate screen. Colours of the palette are put back only where they were, or may have
- * been, changed: a person may have set their own.
+ * What a workload can leave behind: a string that has no end and would swallow what follows, concealed text, colours
+ * that are all one, another set of characters, a part of the screen to write in, the cursor hidden, output that is held
+ * back. All of it is undone; the place of the cursor and what is on the screen stay, and so does the alternate screen.
+ * Colours of the palette are put back only where they were, or may have been, changed: a person may have set their own.
  *
  * A descriptor that is no terminal, and one that knows no escapes (TERM is unset or "dumb"), get nothing.
  */

@@ -105,21 +105,24 @@ static bool is_others(const struct scan *s, const struct change_side *side)
 	return geteuid() == 0 && side->type != CHANGE_NONE && copy_is_others(&s->top, side->uid, side->gid);
 }
 
-/* An ordinary user may replace others' files in folders of his own, but neither change their mode nor move a folder that he may not write to. */
+/* An ordinary user may replace others' files in folders of his own, but neither change their mode nor move a folder
+ * that he may not write to. */
 static bool is_kept_from_us(const struct level *l, const char *name, const struct change *c)
 {
 	if (geteuid() == 0 || c->before.type == CHANGE_NONE || c->before.uid == geteuid())
 		return false;
 	if (c->kind == CHANGE_MODE)
 		return true;
-	return c->before.type == CHANGE_FOLDER && faccessat(l->lower, name, W_OK | X_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) < 0;
+	return c->before.type == CHANGE_FOLDER &&
+	       faccessat(l->lower, name, W_OK | X_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) < 0;
 }
 
 static const char *why_others(const struct scan *s, const struct level *l, const struct change *c)
 {
 	const char *slash;
 
-	if (is_others(s, &c->before) || (s->kind == CHANGES_COPY && geteuid() == 0 && c->after.type != CHANGE_NONE && c->after.uid == s->others))
+	if (is_others(s, &c->before) ||
+	    (s->kind == CHANGES_COPY && geteuid() == 0 && c->after.type != CHANGE_NONE && c->after.uid == s->others))
 		return OTHERS;
 	if (l->others && (geteuid() != 0 || (c->kind != CHANGE_MODIFIED && c->kind != CHANGE_MODE)))
 		return IN_OTHERS;
@@ -310,7 +313,8 @@ static bool is_others_folder(const struct scan *s, const struct change_side *sid
 {
 	if (fd < 0)
 		return false;
-	return geteuid() == 0 ? is_others(s, side) : side->uid != geteuid() && faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) < 0;
+	return geteuid() == 0 ? is_others(s, side)
+			      : side->uid != geteuid() && faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) < 0;
 }
 
 /* Everything below a folder of lower that is a folder no more. */
@@ -361,7 +365,8 @@ static int visit_gone(struct scan *s, const struct level *l, const char *name, s
 /* A copy has no special bits from the start. */
 static bool same_mode(const struct scan *s, const struct change *c)
 {
-	return c->before.mode == c->after.mode || is_others(s, &c->before) || (s->kind == CHANGES_COPY && (c->before.mode & 0777) == c->after.mode);
+	return c->before.mode == c->after.mode || is_others(s, &c->before) ||
+	       (s->kind == CHANGES_COPY && (c->before.mode & 0777) == c->after.mode);
 }
 
 /* What git would run a program for at its next --continue: a rebase that the run left, or made up. */
@@ -431,7 +436,8 @@ static const char *read_folder(const struct scan *s, const struct level *l, int 
 	return NULL;
 }
 
-/* Is the thing of the copy the very one that was put there, and has not changed since? Of a folder: but for what is in it. */
+/* Is the thing of the copy the very one that was put there, and has not changed since? Of a folder: but for what is in
+ * it. */
 static bool is_as_copied(const struct scan *s, const struct level *l, const struct change_side *after)
 {
 	struct copied *copied = s->rules->copied;
@@ -444,8 +450,8 @@ static bool is_as_copied(const struct scan *s, const struct level *l, const stru
 }
 
 /*
- * A folder that was not there, or was another one, when the copy was made. Where nobody says which there were, one that is missing in the copy and has changed since may have been moved here: that changes
- * nothing but its own ctime.
+ * A folder that was not there, or was another one, when the copy was made. Where nobody says which there were, one that
+ * is missing in the copy and has changed since may have been moved here: that changes nothing but its own ctime.
  */
 static bool is_strange(const struct scan *s, const struct level *l, const char *name, const struct change *c)
 {
@@ -455,7 +461,8 @@ static bool is_strange(const struct scan *s, const struct level *l, const char *
 	if (s->kind != CHANGES_COPY || c->before.type != CHANGE_FOLDER)
 		return false;
 	if (r->copied)
-		return copied_look(l->lower, name, &is) < 0 || is.inode != c->before.ino || !copied_has(r->copied, s->path, &is, s->dev);
+		return copied_look(l->lower, name, &is) < 0 || is.inode != c->before.ino ||
+		       !copied_has(r->copied, s->path, &is, s->dev);
 	return c->after.type == CHANGE_NONE && r->started.tv_sec && sys_stamp_later(c->before.ctime, r->started);
 }
 
@@ -477,10 +484,13 @@ static int visit_folder(struct scan *s, const struct level *l, const char *name,
 	bool differs = c->kind != CHANGE_MODE;
 	const char *refused;
 
-	/* The special bits of the host's folders stay as they are, and no run opens one to other users: what they could do in there no policy says. */
+	/* The special bits of the host's folders stay as they are, and no run opens one to other users: what they could
+	 * do in there no policy says. */
 	c->after.mode &= c->before.type == CHANGE_FOLDER ? 0777 : 01777;
 	if (c->before.type == CHANGE_FOLDER)
-		c->after.mode = is_others(s, &c->before) ? c->before.mode : (c->after.mode & (0700 | c->before.mode)) | (c->before.mode & 07000);
+		c->after.mode = is_others(s, &c->before)
+					? c->before.mode
+					: (c->after.mode & (0700 | c->before.mode)) | (c->before.mode & 07000);
 	differs = differs || c->before.mode != c->after.mode;
 	upper = open_seen(l->upper, name, &c->after);
 	if (l->depth >= CHANGES_DEPTH)
@@ -529,7 +539,8 @@ static int is_touched_name(struct scan *s, int fd, const char *name, unsigned de
 	return below < 0 || depth >= CHANGES_DEPTH ? 1 : is_touched_below(s, below, depth + 1);
 }
 
-/* Did the run make or change anything below the folder at s->path? 1, 0 or -errno. What it removed there is not looked for. */
+/* Did the run make or change anything below the folder at s->path? 1, 0 or -errno. What it removed there is not looked
+ * for. */
 static int is_touched_below(struct scan *s, int fd, unsigned depth)
 {
 	size_t len = s->len, i;
@@ -545,7 +556,8 @@ static int is_touched_below(struct scan *s, int fd, unsigned depth)
 	return r;
 }
 
-/* Host and copy differ because the host changed something, and the run did nothing to it: that is no change of the run's. */
+/* Host and copy differ because the host changed something, and the run did nothing to it: that is no change of the
+ * run's. */
 static bool is_hosts_own(struct scan *s, const struct level *l, const char *name, const struct change *c, bool strange)
 {
 	AUTO_FD upper = -1;
@@ -553,7 +565,8 @@ static bool is_hosts_own(struct scan *s, const struct level *l, const char *name
 	if (!is_as_copied(s, l, &c->after))
 		return false;
 	if (c->after.type != CHANGE_FOLDER)
-		return l->strange || c->before.type != c->after.type || sys_stamp_later(c->before.ctime, s->rules->started);
+		return l->strange || c->before.type != c->after.type ||
+		       sys_stamp_later(c->before.ctime, s->rules->started);
 	if (c->before.type == CHANGE_FOLDER && !strange)
 		return false;
 	upper = open_seen(l->upper, name, &c->after);
@@ -587,13 +600,15 @@ static bool is_as_shown(const struct scan *s, const struct level *l, const struc
 
 	if (s->kind != CHANGES_COPY || c->before.type != c->after.type || !is_others(s, &c->before))
 		return false;
-	return c->before.type == CHANGE_FOLDER ? c->after.uid == s->others && !copy_may_enter(&s->top, &folder) : is_as_copied(s, l, &c->after);
+	return c->before.type == CHANGE_FOLDER ? c->after.uid == s->others && !copy_may_enter(&s->top, &folder)
+					       : is_as_copied(s, l, &c->after);
 }
 
 /* The host's side is not what was copied: strangers stand there, or the folder is gone in which the run worked. */
 static bool is_lost(const struct scan *s, const struct level *l, const struct change *c, bool strange)
 {
-	return !s->rules->force && (strange || (c->before.type != CHANGE_FOLDER && c->after.type == CHANGE_FOLDER && is_as_copied(s, l, &c->after)));
+	return !s->rules->force && (strange || (c->before.type != CHANGE_FOLDER && c->after.type == CHANGE_FOLDER &&
+						is_as_copied(s, l, &c->after)));
 }
 
 static int visit(struct scan *s, const struct level *l, const char *name)
@@ -674,7 +689,8 @@ static int scan_root(struct scan *s, int lower_fd, int upper_fd)
 	if (fstat(lower_fd, &s->top) < 0)
 		return error_sys(s->err, errno, "look at the work folder");
 	s->dev = s->top.st_dev;
-	top.others = geteuid() != 0 && s->top.st_uid != geteuid() && faccessat(lower_fd, ".", W_OK | X_OK, AT_EACCESS) < 0;
+	top.others =
+		geteuid() != 0 && s->top.st_uid != geteuid() && faccessat(lower_fd, ".", W_OK | X_OK, AT_EACCESS) < 0;
 	if (s->kind == CHANGES_OVERLAY)
 		top.xwhiteouts = has_attribute(upper_fd, "user.overlay.opaque", "x") == 1;
 	return walk(s, &top);

@@ -19,11 +19,12 @@
  * ever brought back.
  *
  * Every change has a verdict, from the first of these that applies: what is somebody else's, or in a folder that is; a
- * name that would not be shown as it is; denied, protected or to be read only; what makes a repository of a folder, or what git takes orders from in one (model/repository.h,
- * git_state.h); a special file; setuid, setgid or sticky on a file; a link that is absolute or can lead out of the work
- * folder, by its text or through other links, be they old, new or yet to come; another file system; changed on the host since the
- * run started. What is below a new folder shares its fate; a folder goes only where everything in it may go; a change
- * of type and what it removes stand or fall together.
+ * name that would not be shown as it is; denied, protected or to be read only; what makes a repository of a folder, or
+ * what git takes orders from in one (model/repository.h, git_state.h); a special file; setuid, setgid or sticky on a
+ * file; a link that is absolute or can lead out of the work folder, by its text or through other links, be they old,
+ * new or yet to come; another file system; changed on the host since the run started. What is below a new folder shares
+ * its fate; a folder goes only where everything in it may go; a change of type and what it removes stand or fall
+ * together.
  *
  * Somebody else's, as root, is what has another owner or group than the work folder: what a native sandbox neither
  * changes, moves nor removes, does not come back either, nor does what was such a thing's copy (copy_given()). For an

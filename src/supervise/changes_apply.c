@@ -66,7 +66,8 @@ static int lock_file(int dir, const char *name)
 }
 
 /*
- * One apply of this user's at a time in a work folder. The lock lies beside the run's state, not in the folder: a workload could hold it there as long as it liked.
+ * One apply of this user's at a time in a work folder. The lock lies beside the run's state, not in the folder: a
+ * workload could hold it there as long as it liked.
  */
 static int lock(int lower_fd, int state_fd, struct held *ret, struct error *err)
 {
@@ -76,7 +77,8 @@ static int lock(int lower_fd, int state_fd, struct held *ret, struct error *err)
 	ret->dir = openat(state_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (ret->dir < 0 || fstat(lower_fd, &st) < 0)
 		return error_sys(err, errno, "lock the work folder");
-	(void)snprintf(ret->name, sizeof(ret->name), ".applying-%llx-%llx", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+	(void)snprintf(ret->name, sizeof(ret->name), ".applying-%llx-%llx", (unsigned long long)st.st_dev,
+		       (unsigned long long)st.st_ino);
 	for (tries = 0, ret->fd = -ESTALE; ret->fd == -ESTALE && tries < 100; tries++)
 		ret->fd = lock_file(ret->dir, ret->name);
 	if (ret->fd >= 0)
@@ -130,7 +132,8 @@ static int undo_steps(struct apply *a)
 	for (i = a->journal.n; i-- > 0;) {
 		r = step_undo(&a->site, &a->journal.steps[i], kept);
 		if (r > 0)
-			(void)snprintf(a->note, sizeof(a->note), "%.150s changed on the host since; its other version is kept as %s",
+			(void)snprintf(a->note, sizeof(a->note),
+				       "%.150s changed on the host since; its other version is kept as %s",
 				       text_show(&shown, sv_of(a->journal.steps[i].path)), kept);
 		if (r < 0 && !failed++)
 			(void)error_sys(a->err, r, "put back %s (it is kept in %s)",
@@ -495,7 +498,8 @@ static int recover(struct apply *a, enum changes_recovered *ret)
 	int r;
 
 	if (!journal_is_of(&a->journal, a->site.lower))
-		return error_set(a->err, ERROR_DENIED, "the interrupted apply was in another folder, which is not at this path any more");
+		return error_set(a->err, ERROR_DENIED,
+				 "the interrupted apply was in another folder, which is not at this path any more");
 	a->site.staging = openat(a->site.lower, a->journal.staging, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (a->site.staging < 0 && (errno != ENOENT || a->journal.state == JOURNAL_APPLYING))
 		return error_sys(a->err, errno, "open %s, which holds what an interrupted apply has to put back",

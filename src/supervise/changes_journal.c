@@ -191,7 +191,8 @@ bool journal_is_of(const struct journal *j, int fd)
 
 	if (fstat(fd, &st) < 0 || st.st_ino != j->ino)
 		return false;
-	return st.st_dev == j->dev || (fstatat(fd, j->staging, &staging, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(staging.st_mode) && staging.st_dev == st.st_dev);
+	return st.st_dev == j->dev || (fstatat(fd, j->staging, &staging, AT_SYMLINK_NOFOLLOW) == 0 &&
+				       S_ISDIR(staging.st_mode) && staging.st_dev == st.st_dev);
 }
 
 const char *slot_name(char out[SLOT_NAME], uint32_t slot)
@@ -269,7 +270,8 @@ static int check_place(const struct site *site, const struct step *s, int dir)
 	return there.st_dev == here.st_dev && there.st_ino == here.st_ino ? 0 : -ESTALE;
 }
 
-/* To where nothing is. From the next instant on others, who may have moved the folder, see it there and judge for themselves; so who looks now sees what they did before. */
+/* To where nothing is. From the next instant on others, who may have moved the folder, see it there and judge for
+ * themselves; so who looks now sees what they did before. */
 static int put(const struct site *site, const struct step *s, const char *slot, int dir, const char *name)
 {
 	int r = move_to_free(site->staging, slot, dir, name);
@@ -342,7 +344,8 @@ static bool is_touched_below(const struct site *site, int fd, unsigned depth)
 	return false;
 }
 
-/* What came back to the slot is not as the step had brought it: the host worked on it, or put another thing there. Moving changes its own ctime, but not its mtime. */
+/* What came back to the slot is not as the step had brought it: the host worked on it, or put another thing there.
+ * Moving changes its own ctime, but not its mtime. */
 static bool is_touched(const struct site *site, const struct step *s, const char *slot)
 {
 	AUTO_FD fd = -1;
@@ -377,7 +380,8 @@ static int put_back(const struct site *site, const char *slot, int dir, const ch
 }
 
 /* What the host took away or moved since is the host's. */
-static int undo_put(const struct site *site, const struct step *s, const char *slot, int dir, const char *name, char kept[KEPT_LEN])
+static int undo_put(const struct site *site, const struct step *s, const char *slot, int dir, const char *name,
+		    char kept[KEPT_LEN])
 {
 	int r = move_to_free(dir, name, site->staging, slot);
 
@@ -386,7 +390,8 @@ static int undo_put(const struct site *site, const struct step *s, const char *s
 	return is_touched(site, s, slot) ? put_back(site, slot, dir, name, kept) : 0;
 }
 
-static int undo_swap(const struct site *site, const struct step *s, const char *slot, int dir, const char *name, char kept[KEPT_LEN])
+static int undo_swap(const struct site *site, const struct step *s, const char *slot, int dir, const char *name,
+		     char kept[KEPT_LEN])
 {
 	int r = swap(dir, name, site->staging, slot);
 

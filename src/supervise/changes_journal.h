@@ -11,8 +11,9 @@
  *   APPLYING  any number of steps from the first on may have been taken: undo them, last one first
  *   DONE      all were taken and are on disk: remove the staging folder, which now holds what was replaced
  *
- * The host works on while steps are taken and undone. What it changed meanwhile is never put away with the staging folder: where its version stands in the way of an older one, or it changed what a step had brought, the one
- * that cannot have the name is kept beside, as KEPT_NAME in the work folder.
+ * The host works on while steps are taken and undone. What it changed meanwhile is never put away with the staging
+ * folder: where its version stands in the way of an older one, or it changed what a step had brought, the one that
+ * cannot have the name is kept beside, as KEPT_NAME in the work folder.
  *
  * Steps name things below the work folder by path, opened without following links, and in the staging folder by a slot
  * number. Undoing what was not done is no error, so it can be interrupted and begun again.
@@ -64,7 +65,8 @@ int journal_remove(int state_fd);
 /* 1: read into *ret, all of it in the arena; 0: there is none; -EBADMSG: it is damaged. */
 int journal_load(int state_fd, struct arena *a, struct journal *ret);
 
-/* The folder is the one that the journal speaks of. Numbers of devices are given anew with every mount: where that differs, the staging folder, whose name nobody can guess, must stand in it. */
+/* The folder is the one that the journal speaks of. Numbers of devices are given anew with every mount: where that
+ * differs, the staging folder, whose name nobody can guess, must stand in it. */
 bool journal_is_of(const struct journal *j, int fd);
 
 /* Both ends of a step. */

@@ -133,7 +133,8 @@ static int is_in_lower(const struct judge *j, const char *path)
 	return fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP || fd == -EXDEV ? 0 : -1;
 }
 
-/* What goes is counted as if it stayed: whether it goes is not decided yet. What is new is never there before, also when it has been applied. What cannot be looked at could be there. */
+/* What goes is counted as if it stayed: whether it goes is not decided yet. What is new is never there before, also
+ * when it has been applied. What cannot be looked at could be there. */
 static struct repository_view look_at(void *arg, struct sv folder)
 {
 	struct judge *j = arg;
@@ -148,7 +149,8 @@ static struct repository_view look_at(void *arg, struct sv folder)
 		return view;
 	folder = folder.n > top ? sv_n(folder.p + top + 1, folder.n - top - 1) : sv_n("", 0);
 	for (i = 0; i < REPOSITORY_PARTS; i++) {
-		if ((size_t)snprintf(path, sizeof(path), "%.*s%s%s", (int)folder.n, folder.p, folder.n ? "/" : "", repository_parts[i]) >= sizeof(path)) {
+		if ((size_t)snprintf(path, sizeof(path), "%.*s%s%s", (int)folder.n, folder.p, folder.n ? "/" : "",
+				     repository_parts[i]) >= sizeof(path)) {
 			view.after |= 1U << i;
 			continue;
 		}
@@ -293,7 +295,8 @@ static bool leads_out(struct judge *j, const char *at, const char *rest, unsigne
 }
 
 /*
- * "name/..": what the name is decides where that leads, and it may become a link with the next run that comes back. Without such a step a link that stays inside does so for good, whatever it leads through.
+ * "name/..": what the name is decides where that leads, and it may become a link with the next run that comes back.
+ * Without such a step a link that stays inside does so for good, whatever it leads through.
  */
 static bool goes_up_behind_a_name(const char *target)
 {
@@ -304,7 +307,8 @@ static bool goes_up_behind_a_name(const char *target)
 		n = strcspn(target, "/");
 		if (named && n == 2 && target[0] == '.' && target[1] == '.')
 			return true;
-		named = named || !(n == 0 || (n == 1 && target[0] == '.') || (n == 2 && target[0] == '.' && target[1] == '.'));
+		named = named ||
+			!(n == 0 || (n == 1 && target[0] == '.') || (n == 2 && target[0] == '.' && target[1] == '.'));
 	}
 	return false;
 }
@@ -328,7 +332,8 @@ static const char *check_link(struct judge *j, const struct change *c)
 }
 
 /* Cheapest and clearest reasons first. */
-static const check_fn checks[] = {check_name, check_globs, check_repository, check_type, check_mode, check_link, check_conflict};
+static const check_fn checks[] = {check_name, check_globs, check_repository, check_type,
+				  check_mode, check_link,  check_conflict};
 
 static int judge_one(struct judge *j, struct change *c)
 {

@@ -14,7 +14,9 @@
 int changes_judge(struct changes *c, int lower_fd, const struct changes_rules *rules, struct error *err);
 
 /*
- * All that is not refused stands in lower now. The path of what makes a repository there with something that came meanwhile, or NULL: another sandbox in the same folder, whose guard saw the folder without ours, could have made the other part of it.
+ * All that is not refused stands in lower now. The path of what makes a repository there with something that came
+ * meanwhile, or NULL: another sandbox in the same folder, whose guard saw the folder without ours, could have made the
+ * other part of it.
  */
 const char *changes_judge_again(const struct changes *c, int lower_fd);
 

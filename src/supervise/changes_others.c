@@ -79,7 +79,8 @@ static int recover_one(void *arg, const char *id)
 	if (!arena || state_open(o->root, id, &s, &running, &err) < 0)
 		return 0;
 	/* one that is at work holds the folder's lock, and is left alone */
-	if (journal_load(s.dir, arena, &j) > 0 && journal_is_of(&j, o->lower) && changes_recover(o->lower, s.dir, &way, &err) < 0)
+	if (journal_load(s.dir, arena, &j) > 0 && journal_is_of(&j, o->lower) &&
+	    changes_recover(o->lower, s.dir, &way, &err) < 0)
 		o->ret->failed++;
 	state_done(&s);
 	o->ret->back += way == RECOVERED_BACK;

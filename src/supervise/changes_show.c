@@ -146,7 +146,9 @@ static int print_change(struct diff *d, const struct change *c, int lower_fd, in
 int changes_print_diff(const struct changes *c, int lower_fd, int upper_fd, const struct changes_diff_options *options,
 		       FILE *out, struct error *err)
 {
-	struct diff d = {.options = options, .left = options->max_total ? options->max_total : CHANGES_DIFF_TOTAL, .work = UINT64_C(10) * TEXTDIFF_WORK};
+	struct diff d = {.options = options,
+			 .left = options->max_total ? options->max_total : CHANGES_DIFF_TOTAL,
+			 .work = UINT64_C(10) * TEXTDIFF_WORK};
 	struct text_shown shown;
 	size_t i;
 	int r;

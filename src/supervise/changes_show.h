@@ -25,7 +25,8 @@ struct changes_diff_options {
 	uint64_t max_total; /* 0: CHANGES_DIFF_TOTAL */
 };
 
-/* Write errors stay with `out`. 0, or -1: no memory. changes_print_refused: those alone that are refused for their own sake, the first CHANGES_REFUSED_SAID, and how many more there are. */
+/* Write errors stay with `out`. 0, or -1: no memory. changes_print_refused: those alone that are refused for their own
+ * sake, the first CHANGES_REFUSED_SAID, and how many more there are. */
 int changes_print_list(const struct changes *c, FILE *out, struct error *err);
 int changes_print_refused(const struct changes *c, FILE *out, struct error *err);
 int changes_print_diff(const struct changes *c, int lower_fd, int upper_fd, const struct changes_diff_options *options,

@@ -2,9 +2,10 @@
  * changes_stage: makes, in a private folder, what an apply will move into the work folder. For changes_apply.c only.
  *
  * Content is read by file descriptor from upper and must still be what the scan judged, before and after reading. Holes
- * stay holes. Nothing but bytes, permissions (0777; of folders the sticky bit, too), link targets and times is taken over: no attribute, no owner. What
- * takes the place of something has the group of that, where we may give it, and as root its owner. As root what is new
- * belongs to the owner and group of the folder it will land in; else its group follows a folder with the setgid bit.
+ * stay holes. Nothing but bytes, permissions (0777; of folders the sticky bit, too), link targets and times is taken
+ * over: no attribute, no owner. What takes the place of something has the group of that, where we may give it, and as
+ * root its owner. As root what is new belongs to the owner and group of the folder it will land in; else its group
+ * follows a folder with the setgid bit.
  *
  * A time that is yet to come, which a workload may choose, is now: nothing that is staged is to seem changed later
  * (changes_journal.h).

@@ -31,7 +31,8 @@ struct build {
 	struct opened *opened;
 	size_t n_opened, cap_opened;
 	/*
-	 * A rename changes a file's ctime under all its names, by which an undone step tells what the host changed in a folder: names in a folder that moves as a whole share a file with none outside.
+	 * A rename changes a file's ctime under all its names, by which an undone step tells what the host changed in a
+	 * folder: names in a folder that moves as a whole share a file with none outside.
 	 */
 	struct hard_links links, in_folder;
 	struct error *err;
@@ -117,11 +118,13 @@ static bool same_time(struct timespec a, struct timespec b)
 /* Seen as it was when its other name was staged. */
 static bool is_same_file(const struct change *a, const struct change *b)
 {
-	return a->after.size == b->after.size && a->after.mode == b->after.mode && same_time(a->after.mtime, b->after.mtime) && same_time(a->after.ctime, b->after.ctime);
+	return a->after.size == b->after.size && a->after.mode == b->after.mode &&
+	       same_time(a->after.mtime, b->after.mtime) && same_time(a->after.ctime, b->after.ctime);
 }
 
 /* Another name of what was staged. What cannot be linked is copied. */
-static bool link_staged(struct build *b, const struct hard_links *links, const struct stage *st, const struct change *c, int dir, const char *name)
+static bool link_staged(struct build *b, const struct hard_links *links, const struct stage *st, const struct change *c,
+			int dir, const char *name)
 {
 	const struct hard_link *l = has_links(c) ? hard_links_find(links, c->after.dev, c->after.ino) : NULL;
 	const char *last = NULL;
@@ -246,7 +249,9 @@ static int remember_opened(struct build *b, struct opened o)
 
 static int push_opened(struct build *b, const struct opened *o, mode_t from, mode_t to)
 {
-	return push(b, (struct step){.kind = STEP_MODE, .mode = {from, to}, .ino = o->ino, .path = o->path, .change = o->below});
+	return push(b,
+		    (struct step){
+			    .kind = STEP_MODE, .mode = {from, to}, .ino = o->ino, .path = o->path, .change = o->below});
 }
 
 /* The folder that c is in is opened for us, where it is ours and a rename in it would fail. */
@@ -357,7 +362,8 @@ static int build_all(struct build *b)
 	for (i = l->n; i-- > 0;) {
 		c = &l->v[i];
 		if (is_folder_mode(c) && !opens(c) &&
-		    push_mode(b, c, c->before.ino, c->before.mode | (find_opened(b, c->path) ? 0300 : 0), c->after.mode) < 0)
+		    push_mode(b, c, c->before.ino, c->before.mode | (find_opened(b, c->path) ? 0300 : 0),
+			      c->after.mode) < 0)
 			return -1;
 	}
 	return 0;

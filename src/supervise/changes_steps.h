@@ -2,13 +2,13 @@
  * changes_steps: from a list of changes to the steps of a journal, with everything new made in the staging folder. For
  * changes_apply.c only.
  *
- * Names that are one file in upper are one here, too, in one new folder or outside of all of them, where they would have
- * the same group.
+ * Names that are one file in upper are one here, too, in one new folder or outside of all of them, where they would
+ * have the same group.
  *
  * Only topmost changes become steps: what is below a new folder is staged within it, what is below a folder that goes,
  * goes with it. Folders that are to be opened for their owner come first, those that are to be closed last. A folder
- * without write permission cannot be renamed by its owner, nor can a name in it be made or taken: it has it for the time
- * of the move.
+ * without write permission cannot be renamed by its owner, nor can a name in it be made or taken: it has it for the
+ * time of the move.
  */
 #ifndef CORDON_SUPERVISE_CHANGES_STEPS_H
 #define CORDON_SUPERVISE_CHANGES_STEPS_H

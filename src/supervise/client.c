@@ -30,7 +30,8 @@ struct client {
 	struct error *err;
 	bool failed;
 	bool stop_asked; /* we were sent SIGTSTP */
-	bool unheard; /* all that we have sent is the command: where that was lost, as the kernel says, nobody has read it */
+	bool unheard; /* all that we have sent is the command: where that was lost, as the kernel says, nobody has read
+			 it */
 	bool collects;
 	struct stdio_collect collect;
 	struct client_limit limit;
@@ -55,9 +56,12 @@ static int ask(struct client *c, char *const *argv, struct error *err)
 
 	for (i = 0; i < 3; i++) {
 		if (fstat(i, &st) < 0 || S_ISDIR(st.st_mode))
-			return error_set(err, ERROR_USAGE, "standard input, output and error must be files, pipes or terminals");
+			return error_set(err, ERROR_USAGE,
+					 "standard input, output and error must be files, pipes or terminals");
 		if (S_ISSOCK(st.st_mode) && !stdio_socket_is_harmless(i))
-			return error_set(err, ERROR_USAGE, "standard input, output and error must not be sockets that could be connected elsewhere; put a pipe in between");
+			return error_set(err, ERROR_USAGE,
+					 "standard input, output and error must not be sockets that could be connected "
+					 "elsewhere; put a pipe in between");
 		if (isatty(i)) {
 			s.tty_bits |= 1U << i;
 			(void)ioctl(i, TIOCGWINSZ, &size);
@@ -133,7 +137,9 @@ static void on_message(struct client *c)
 		c->status = CONTROL_TIMED_OUT << 8; /* with its command, whose time was over */
 		c->failed = strcmp(c->limit.key, "process.timeout") != 0;
 		if (c->failed)
-			(void)(r == -ECONNRESET && c->unheard ? not_begun(c->err) : error_set(c->err, ERROR_SYSTEM, "the sandbox has ended"));
+			(void)(r == -ECONNRESET && c->unheard
+				       ? not_begun(c->err)
+				       : error_set(c->err, ERROR_SYSTEM, "the sandbox has ended"));
 		return;
 	}
 	c->unheard = false;
@@ -197,7 +203,8 @@ static int attend(struct client *c)
 
 int client_exec(int sock, char *const *argv, bool collect, struct client_limit *ret_limit, struct error *err)
 {
-	struct client c = {.sock = sock, .err = err, .unheard = true, .collects = collect, .collect = {.pipes = {-1, -1}}};
+	struct client c = {
+		.sock = sock, .err = err, .unheard = true, .collects = collect, .collect = {.pipes = {-1, -1}}};
 	int r;
 
 	*ret_limit = (struct client_limit){0};
@@ -217,7 +224,9 @@ int client_exec(int sock, char *const *argv, bool collect, struct client_limit *
 	(void)close(c.signals);
 	stdio_collect_end(&c.collect);
 	if (strcmp(c.limit.key, CONTROL_GATEWAY) == 0) /* whatever its status: nothing of this is the command's doing */
-		return error_set(err, ERROR_SYSTEM, "the sandbox's gateway ended, and the sandbox was ended with it; `cordon logs` says which part");
+		return error_set(err, ERROR_SYSTEM,
+				 "the sandbox's gateway ended, and the sandbox was ended with it; `cordon logs` says "
+				 "which part");
 	*ret_limit = c.limit;
 	if (r < 0)
 		return -1;
@@ -226,7 +235,9 @@ int client_exec(int sock, char *const *argv, bool collect, struct client_limit *
 
 enum client_taken client_take(int sock, bool alone, const char *policy_digest, const struct gate_likeness *likeness)
 {
-	static const enum client_taken answers[] = {[CONTROL_OTHER_POLICY] = CLIENT_OTHER_POLICY, [CONTROL_TAKEN] = CLIENT_TAKEN, [CONTROL_OTHER_CREDENTIALS] = CLIENT_OTHER_CREDENTIALS};
+	static const enum client_taken answers[] = {[CONTROL_OTHER_POLICY] = CLIENT_OTHER_POLICY,
+						    [CONTROL_TAKEN] = CLIENT_TAKEN,
+						    [CONTROL_OTHER_CREDENTIALS] = CLIENT_OTHER_CREDENTIALS};
 	struct pollfd p = {.fd = sock, .events = POLLIN};
 	enum client_taken taken = CLIENT_GONE;
 	uint32_t answer = UINT32_MAX;
@@ -239,7 +250,8 @@ enum client_taken client_take(int sock, bool alone, const char *policy_digest, c
 	wire_put_sv(&b, sv_of(policy_digest));
 	wire_put_sv(&b, likeness ? sv_n((const char *)likeness->nonce, sizeof(likeness->nonce)) : sv_of(""));
 	wire_put_sv(&b, likeness ? sv_n((const char *)likeness->mac, sizeof(likeness->mac)) : sv_of(""));
-	if (wire_send(sock, INSIDE_TAKE, buf_view(&b), NULL, 0) < 0 || poll(&p, 1, CLIENT_TAKE_MS) <= 0 || wire_receive(sock, &m) <= 0)
+	if (wire_send(sock, INSIDE_TAKE, buf_view(&b), NULL, 0) < 0 || poll(&p, 1, CLIENT_TAKE_MS) <= 0 ||
+	    wire_receive(sock, &m) <= 0)
 		return CLIENT_GONE;
 	wire_in_init(&in, buf_view(&m.body));
 	if (m.type == INSIDE_TAKEN)
@@ -276,7 +288,8 @@ int client_push(int sock, const char *path, int text_fd, struct error *err)
 	else if (done == CONTROL_PUSHED)
 		r = -error_set(err, ERROR_NONE, "%.*s", (int)text.n, text.p);
 	else
-		r = error_set(err, done == CONTROL_NO_GATEWAY ? ERROR_DENIED : ERROR_INPUT, "%.*s", (int)text.n, text.p);
+		r = error_set(err, done == CONTROL_NO_GATEWAY ? ERROR_DENIED : ERROR_INPUT, "%.*s", (int)text.n,
+			      text.p);
 	wire_message_done(&m);
 	return r;
 }

@@ -37,7 +37,8 @@ static bool is_ours(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 && who.uid == geteuid();
 }
 
-void control_init(struct control *c, const char *run_id, const struct plan *plan, struct outbox *out, int64_t (*now)(void))
+void control_init(struct control *c, const char *run_id, const struct plan *plan, struct outbox *out,
+		  int64_t (*now)(void))
 {
 	struct sockaddr_un a;
 	socklen_t n = address(run_id, &a);
@@ -178,11 +179,17 @@ static int refuse(struct control *c, size_t i, int why)
 	if (why == -EPIPE || why == -ECONNRESET)
 		return why;
 	if (why == -EAGAIN)
-		(void)error_set(&err, ERROR_SYSTEM, "the sandbox takes no command just now: its first process does not answer");
+		(void)error_set(&err, ERROR_SYSTEM,
+				"the sandbox takes no command just now: its first process does not answer");
 	else if (why == -EMSGSIZE)
-		(void)error_set(&err, ERROR_SYSTEM, "the command is too long: its words and the sandbox's environment may have %d bytes together", WIRE_MAX_BODY);
+		(void)error_set(
+			&err, ERROR_SYSTEM,
+			"the command is too long: its words and the sandbox's environment may have %d bytes together",
+			WIRE_MAX_BODY);
 	else if (why == -ESHUTDOWN)
-		err = (struct error){.kind = ERROR_SYSTEM, .code = ESHUTDOWN, .text = "the sandbox is ending, and takes no command any more"};
+		err = (struct error){.kind = ERROR_SYSTEM,
+				     .code = ESHUTDOWN,
+				     .text = "the sandbox is ending, and takes no command any more"};
 	else
 		(void)error_sys(&err, why, "the command cannot be passed on to the sandbox");
 	buf_init(&b, 1024);
@@ -267,7 +274,8 @@ static int answer_take(struct control *c, size_t i, uint32_t answer)
 	return wire_send(c->clients[i].fd, INSIDE_TAKEN, buf_view(&b), NULL, 0);
 }
 
-/* Who takes the sandbox was told of it under the policy that it was started with; since then it may have been given another one. And it was told nothing of the credentials: whether they are the taker's too is the gateway's to say. */
+/* Who takes the sandbox was told of it under the policy that it was started with; since then it may have been given
+ * another one. And it was told nothing of the credentials: whether they are the taker's too is the gateway's to say. */
 static int take_whole(struct control *c, size_t i, struct wire_in *w)
 {
 	uint32_t alone = wire_get_u32(w);
@@ -301,7 +309,9 @@ void control_compared(struct control *c, uint64_t question, bool same)
 		if (c->clients[i].question != question)
 			continue;
 		/* it may have been pushed meanwhile */
-		answer = strcmp(c->clients[i].policy, c->policy) != 0 ? CONTROL_OTHER_POLICY : same ? CONTROL_TAKEN : CONTROL_OTHER_CREDENTIALS;
+		answer = strcmp(c->clients[i].policy, c->policy) != 0 ? CONTROL_OTHER_POLICY
+			 : same                                       ? CONTROL_TAKEN
+								      : CONTROL_OTHER_CREDENTIALS;
 		if (answer_take(c, i, answer) < 0)
 			drop(c, i);
 	}
@@ -326,7 +336,9 @@ static int take_push(struct control *c, size_t i, const struct wire_message *m, 
 	if (!copy)
 		return -ENOMEM;
 	if (c->prepared && !c->taken)
-		r = error_set(&err, ERROR_DENIED, "the sandbox is prepared for runs under the policy that it has, and nobody's yet; start a run under the other policy");
+		r = error_set(&err, ERROR_DENIED,
+			      "the sandbox is prepared for runs under the policy that it has, and nobody's yet; start "
+			      "a run under the other policy");
 	else
 		r = c->push(c->arg, copy, &err);
 	buf_init(&b, 1024);
@@ -481,7 +493,8 @@ int control_connect(const char *run_id)
 	/* one that stands still takes nobody out of its queue, and who finds that full would wait for ever */
 	const struct timeval most = {.tv_sec = CONNECT_S}, ever = {0};
 
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof(most)) < 0 || connect(fd, (struct sockaddr *)&a, n) < 0 ||
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof(most)) < 0 ||
+	    connect(fd, (struct sockaddr *)&a, n) < 0 ||
 	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &ever, sizeof(ever)) < 0)
 		return -errno;
 	return is_ours(fd) ? fd_take(&fd) : -EPERM;

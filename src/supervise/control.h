@@ -1,7 +1,9 @@
 /*
- * control: clients of a running sandbox. One listening socket, up to CONTROL_CLIENTS connections, each of the same user (SO_PEERCRED).
+ * control: clients of a running sandbox. One listening socket, up to CONTROL_CLIENTS connections, each of the same user
+ * (SO_PEERCRED).
  *
- * Nobody is waited for: a client that reads nothing, as one that was stopped, is dropped when its socket is full, and its command hung up on.
+ * Nobody is waited for: a client that reads nothing, as one that was stopped, is dropped when its socket is full, and
+ * its command hung up on.
  */
 #ifndef CORDON_SUPERVISE_CONTROL_H
 #define CORDON_SUPERVISE_CONTROL_H
@@ -56,7 +58,9 @@ struct control {
 	bool taken; /* by a client, for itself alone: nobody else gets in */
 	char policy[65]; /* the digest of the policy that is in force */
 	uint64_t questions; /* asked so far */
-	void (*compare)(void *arg, uint64_t question, const struct gate_likeness *theirs); /* answered by control_compared(); NULL: there is no gateway, and nothing to compare */
+	void (*compare)(void *arg, uint64_t question,
+			const struct gate_likeness *theirs); /* answered by control_compared(); NULL: there is no
+								gateway, and nothing to compare */
 	void *compare_arg;
 	bool left;  /* the one who took it is gone */
 	int64_t (*now)(void);
@@ -73,7 +77,8 @@ struct control {
 };
 
 /* -1 as listener where the socket cannot be had: exec and stop are then not possible, the run is. */
-void control_init(struct control *c, const char *run_id, const struct plan *plan, struct outbox *out, int64_t (*now)(void));
+void control_init(struct control *c, const char *run_id, const struct plan *plan, struct outbox *out,
+		  int64_t (*now)(void));
 void control_done(struct control *c);
 
 size_t control_poll(const struct control *c, struct pollfd *p); /* room for CONTROL_CLIENTS + 1 */

@@ -58,7 +58,11 @@ static int append(struct copied *c, const char *path, const struct copied_folder
 
 int copied_add(struct copied *c, const char *path, const struct sys_facts *host, dev_t top, ino_t copy)
 {
-	struct copied_folder f = {.dev = host->dev, .with_top = host->dev == top, .ino = host->inode, .born = host->born, .copy_ino = copy};
+	struct copied_folder f = {.dev = host->dev,
+				  .with_top = host->dev == top,
+				  .ino = host->inode,
+				  .born = host->born,
+				  .copy_ino = copy};
 
 	return append(c, path, &f);
 }
@@ -121,7 +125,8 @@ bool copied_has(struct copied *c, const char *path, const struct sys_facts *host
 {
 	const struct copied_folder *f = find(c, path);
 
-	return f && is_on_device(f, host->dev, top) && f->ino == host->inode && f->born.tv_sec == host->born.tv_sec && f->born.tv_nsec == host->born.tv_nsec;
+	return f && is_on_device(f, host->dev, top) && f->ino == host->inode && f->born.tv_sec == host->born.tv_sec &&
+	       f->born.tv_nsec == host->born.tv_nsec;
 }
 
 bool copied_made(struct copied *c, const char *path, ino_t ino)
@@ -173,7 +178,9 @@ static int name_one(struct naming *n, int dir, const struct dirent *e, unsigned 
 	n->len += more;
 	note_group(n, dir, e->d_name);
 	r = copied_name(n->c, n->path);
-	fd = r == 0 && may_be_folder(e) && depth < CHANGES_DEPTH ? openat(dir, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	fd = r == 0 && may_be_folder(e) && depth < CHANGES_DEPTH
+		     ? openat(dir, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+		     : -1;
 	if (fd >= 0)
 		r = name_below(n, fd, depth + 1);
 	n->len = len;

@@ -54,7 +54,8 @@ static int copy_bytes(int from, int to, const struct stat *st)
 	return r < 0 ? -1 : 0;
 }
 
-/* The workload may have taken away its own right to read what it made; it is ours as well. Whoever shows or applies the copy has to read it, too: it keeps that right, and gets no other. */
+/* The workload may have taken away its own right to read what it made; it is ours as well. Whoever shows or applies the
+ * copy has to read it, too: it keeps that right, and gets no other. */
 static int open_readable(const struct copy *c, int from, const char *name, const struct stat *st, int flags)
 {
 	int fd = openat(from, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags);
@@ -67,7 +68,8 @@ static int open_readable(const struct copy *c, int from, const char *name, const
 	/* by descriptor: a link of that name must not lead a change of mode elsewhere */
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", shut);
 	errno = EACCES;
-	if (fstat(shut, &now) == 0 && now.st_dev == st->st_dev && now.st_ino == st->st_ino && !S_ISLNK(now.st_mode) && chmod(path, (st->st_mode & 0777) | (S_ISDIR(st->st_mode) ? 0700 : 0400)) == 0)
+	if (fstat(shut, &now) == 0 && now.st_dev == st->st_dev && now.st_ino == st->st_ino && !S_ISLNK(now.st_mode) &&
+	    chmod(path, (st->st_mode & 0777) | (S_ISDIR(st->st_mode) ? 0700 : 0400)) == 0)
 		fd = open(path, O_RDONLY | O_CLOEXEC | flags);
 	return fd;
 }
@@ -88,10 +90,13 @@ bool copy_is_others(const struct stat *top, uid_t uid, gid_t gid)
 	return uid != top->st_uid || gid != top->st_gid;
 }
 
-/* What the owner of the top may do with it where ids are mapped, which the kernel lets nobody change: as an owner's rights, a group's or everybody's. */
+/* What the owner of the top may do with it where ids are mapped, which the kernel lets nobody change: as an owner's
+ * rights, a group's or everybody's. */
 static mode_t rights_of(const struct stat *top, const struct stat *st)
 {
-	mode_t rights = st->st_uid == top->st_uid ? st->st_mode >> 6 : st->st_gid == top->st_gid ? st->st_mode >> 3 : st->st_mode;
+	mode_t rights = st->st_uid == top->st_uid   ? st->st_mode >> 6
+			: st->st_gid == top->st_gid ? st->st_mode >> 3
+						    : st->st_mode;
 
 	return rights & 05;
 }
@@ -143,13 +148,15 @@ static const char *path_of(const struct copy *c, const char *name, char path[PAT
 /* Another name of a file that was copied. */
 static bool link_copied(const struct copy *c, const struct stat *st, int to, const char *name)
 {
-	const struct hard_link *l = keeps_links(c) && st->st_nlink > 1 ? hard_links_find(&c->links, st->st_dev, st->st_ino) : NULL;
+	const struct hard_link *l =
+		keeps_links(c) && st->st_nlink > 1 ? hard_links_find(&c->links, st->st_dev, st->st_ino) : NULL;
 	const char *last = NULL;
 	AUTO_FD dir = l ? open_parent(c->out, l->path, &last) : -1;
 	struct stat made;
 
 	/* where a path is too long for us, another may stand */
-	return dir >= 0 && fstatat(dir, last, &made, AT_SYMLINK_NOFOLLOW) == 0 && made.st_ino == l->made && linkat(dir, last, to, name, 0) == 0;
+	return dir >= 0 && fstatat(dir, last, &made, AT_SYMLINK_NOFOLLOW) == 0 && made.st_ino == l->made &&
+	       linkat(dir, last, to, name, 0) == 0;
 }
 
 static int remember_link(struct copy *c, const struct stat *st, int out, const char *name)
@@ -181,7 +188,8 @@ static int copy_file(struct copy *c, int from, int to, const char *name, const s
 	times[0] = now.st_atim;
 	times[1] = now.st_mtim;
 	out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (out < 0 || (may_read(c, &now) && copy_bytes(in, out, &now) < 0) || give(c, out, "", &now) < 0 || fchmod(out, shown_mode(c, &now)) < 0 || futimens(out, times) < 0 || remember_link(c, &now, out, name) < 0)
+	if (out < 0 || (may_read(c, &now) && copy_bytes(in, out, &now) < 0) || give(c, out, "", &now) < 0 ||
+	    fchmod(out, shown_mode(c, &now)) < 0 || futimens(out, times) < 0 || remember_link(c, &now, out, name) < 0)
 		return fail(c, name);
 	return 0;
 }
@@ -195,7 +203,10 @@ static int copy_link(struct copy *c, int from, int to, const char *name, const s
 	if (n < 0)
 		return errno == EINVAL || is_gone(errno) ? 0 : fail(c, name);
 	text[n] = '\0';
-	return symlinkat(text, to, name) < 0 || give(c, to, name, st) < 0 || utimensat(to, name, times, AT_SYMLINK_NOFOLLOW) < 0 ? fail(c, name) : 0;
+	return symlinkat(text, to, name) < 0 || give(c, to, name, st) < 0 ||
+			       utimensat(to, name, times, AT_SYMLINK_NOFOLLOW) < 0
+		       ? fail(c, name)
+		       : 0;
 }
 
 /* Whiteouts are character devices 0:0, which anybody may make. Other devices cannot have been made. */
@@ -323,11 +334,13 @@ static int copy_folder(struct copy *c, int from, int to, const char *name, const
 		return 0;
 	if (depth > COPY_DEPTH)
 		errno = ELOOP;
-	if (depth > COPY_DEPTH || (in < 0 && !closed) || (in >= 0 && fstat(in, &now) < 0) || mkdirat(to, name, 0700) < 0)
+	if (depth > COPY_DEPTH || (in < 0 && !closed) || (in >= 0 && fstat(in, &now) < 0) ||
+	    mkdirat(to, name, 0700) < 0)
 		return fail(c, name);
 	entered = entered && (!c->give || copy_may_enter(&c->top, &now));
 	out = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	r = out < 0 || copied_look(closed ? from : in, closed ? name : "", &is) < 0 ? fail(c, name) : enter(c, name, &is, out);
+	r = out < 0 || copied_look(closed ? from : in, closed ? name : "", &is) < 0 ? fail(c, name)
+										    : enter(c, name, &is, out);
 	if (r == 0 && entered)
 		r = copy_opaque(c, in, out, name);
 	if (r == 0 && entered)
@@ -338,7 +351,9 @@ static int copy_folder(struct copy *c, int from, int to, const char *name, const
 		return -1;
 	times[0] = now.st_atim;
 	times[1] = now.st_mtim;
-	return give(c, out, "", &now) < 0 || fchmod(out, shown_mode(c, &now)) < 0 || futimens(out, times) < 0 ? fail(c, name) : 0;
+	return give(c, out, "", &now) < 0 || fchmod(out, shown_mode(c, &now)) < 0 || futimens(out, times) < 0
+		       ? fail(c, name)
+		       : 0;
 }
 
 static int copy_top(struct copy *c, int from, int dir, const char *name)

@@ -7,7 +7,12 @@ static void say_several(struct denial_log *d, uint64_t n)
 {
 	char count[24];
 	struct event_field field = {.key = "count", .is_json = 1};
-	struct event e = {.kind = EVENT_DENIAL, .verdict = "deny", .rule = "several", .message = "denials that came too fast to be listed one by one", .fields = &field, .n_fields = 1};
+	struct event e = {.kind = EVENT_DENIAL,
+			  .verdict = "deny",
+			  .rule = "several",
+			  .message = "denials that came too fast to be listed one by one",
+			  .fields = &field,
+			  .n_fields = 1};
 
 	(void)snprintf(count, sizeof(count), "%" PRIu64, n);
 	field.value = sv_of(count);

@@ -1,8 +1,9 @@
 /*
  * denial_log: which denials of a sandbox are listed one by one.
  *
- * A workload makes denials as fast as it likes. The first DENIAL_LOG_LINES of each domain are listed, so that nobody hides one domain's behind another's; behind them one a second, and the rest is counted: in a line before the
- * next one that is listed, and in a last one. Those that their source only counted are a line of the same kind.
+ * A workload makes denials as fast as it likes. The first DENIAL_LOG_LINES of each domain are listed, so that nobody
+ * hides one domain's behind another's; behind them one a second, and the rest is counted: in a line before the next one
+ * that is listed, and in a last one. Those that their source only counted are a line of the same kind.
  */
 #ifndef CORDON_SUPERVISE_DENIAL_LOG_H
 #define CORDON_SUPERVISE_DENIAL_LOG_H

@@ -90,8 +90,8 @@ static void pass_on(pid_t child, const struct signalfd_siginfo *info)
 	case SIGWINCH:
 	case SIGINT:
 	case SIGQUIT:
-		/* what is typed goes to all of the job, and so does a new size; but a terminal that is hung up tells the session's leader only,
-		 * and a timer of ours is ours alone */
+		/* what is typed goes to all of the job, and so does a new size; but a terminal that is hung up tells
+		 * the session's leader only, and a timer of ours is ours alone */
 		if (kernels)
 			return;
 		break;
@@ -187,7 +187,8 @@ void front_shells_note(struct front_shells *s, pid_t front)
 	pid_t session = getsid(0), at = front;
 
 	*s = (struct front_shells){.front = front};
-	while (front && at != session && s->n < FRONT_SHELLS && sys_process_stat(at, &is) && is.parent > 0 && is.session == session) {
+	while (front && at != session && s->n < FRONT_SHELLS && sys_process_stat(at, &is) && is.parent > 0 &&
+	       is.session == session) {
 		at = is.parent;
 		if (getpgid(at) != getpgrp())
 			s->v[s->n++] = at;
@@ -204,7 +205,8 @@ static bool is_shells(const struct front_shells *s, int64_t sender)
 	return false;
 }
 
-/* The kernel tells the jobs of a shell that has ended, too, but of two at once only the first is seen. 0: somebody outside our PID namespace. */
+/* The kernel tells the jobs of a shell that has ended, too, but of two at once only the first is seen. 0: somebody
+ * outside our PID namespace. */
 bool front_is_sent(struct front_shells *s, const struct signalfd_siginfo *info, uint64_t now)
 {
 	bool passed_on, shells;

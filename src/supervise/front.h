@@ -47,7 +47,8 @@ struct signalfd_siginfo;
 bool front_heard(struct front_ear *e, pid_t front, const struct signalfd_siginfo *info, uint64_t now);
 
 /*
- * The shells that the job is of, from its parent up to the one that has the terminal. One that is told to end, or whose terminal is gone, sends SIGHUP to its jobs and ends; a person who types kill there sends the same, and it goes on.
+ * The shells that the job is of, from its parent up to the one that has the terminal. One that is told to end, or whose
+ * terminal is gone, sends SIGHUP to its jobs and ends; a person who types kill there sends the same, and it goes on.
  * Which of them it was is seen a moment later.
  */
 enum { FRONT_SHELLS = 16, FRONT_LOOK_MS = 50 };
@@ -62,10 +63,12 @@ struct front_shells {
 /* While they all are there: when the job begins. */
 void front_shells_note(struct front_shells *s, pid_t front);
 
-/* A SIGHUP is a person's, or a program's; not the kernel's, nor that of a shell whose terminal is gone. One of a shell is looked after. */
+/* A SIGHUP is a person's, or a program's; not the kernel's, nor that of a shell whose terminal is gone. One of a shell
+ * is looked after. */
 bool front_is_sent(struct front_shells *s, const struct signalfd_siginfo *info, uint64_t now);
 
-/* The shell that is looked after has ended, or its terminal has: that was no wish of anybody's but that the job ends, too. Told once. */
+/* The shell that is looked after has ended, or its terminal has: that was no wish of anybody's but that the job ends,
+ * too. Told once. */
 bool front_shell_ended(struct front_shells *s, uint64_t now);
 
 #endif

@@ -37,7 +37,8 @@ struct gate {
 	struct buf usage[ROLES]; /* the last totals of each */
 	const char *missing;
 	int roots;     /* memfd, for egress */
-	int redirects; /* GATE_REDIRECTS; -1: everything comes to the relay, or nothing does, or the sandbox does not stand yet */
+	int redirects; /* GATE_REDIRECTS; -1: everything comes to the relay, or nothing does, or the sandbox does not
+			  stand yet */
 	struct redirect reach; /* of the last policy that came by gate_reload() */
 	bool listening; /* the relay has its setup */
 	const struct gate_events *events;
@@ -111,7 +112,8 @@ static int on_loaded(struct gate *g, struct wire_message *m, enum vault_message 
 		struct sv name = wire_get_sv(&in);
 
 		text = wire_get_sv(&in);
-		g->missing = arena_printf(g->arena, "%s%scredential %.*s: %.*s", g->missing ? g->missing : "", g->missing ? "; " : "", (int)name.n, name.p, (int)text.n, text.p);
+		g->missing = arena_printf(g->arena, "%s%scredential %.*s: %.*s", g->missing ? g->missing : "",
+					  g->missing ? "; " : "", (int)name.n, name.p, (int)text.n, text.p);
 		return 1;
 	}
 	if (m->type == VAULT_TRUST && wanted == VAULT_TRUST) {
@@ -134,7 +136,10 @@ static int hear_vault(struct gate *g, enum vault_message wanted, struct error *e
 		r = poll(&p, 1, LOAD_TIMEOUT_MS);
 	while (r < 0 && errno == EINTR);
 	if (r == 0)
-		return error_set(err, ERROR_SYSTEM, "the credentials did not come within %d seconds; does a command in credentials.yaml wait for input?", LOAD_TIMEOUT_MS / 1000);
+		return error_set(err, ERROR_SYSTEM,
+				 "the credentials did not come within %d seconds; does a command in credentials.yaml "
+				 "wait for input?",
+				 LOAD_TIMEOUT_MS / 1000);
 	r = wire_receive(p.fd, &m);
 	if (r <= 0)
 		return error_set(err, ERROR_SYSTEM, "cordon-vault ended without a word");
@@ -216,7 +221,8 @@ static int set_up_egress(struct gate *g, const struct policy *p, struct error *e
 	}
 	for (i = 0; g->conf.file && i < g->conf.file->n_resolve; i++)
 		for (k = 0; k < g->conf.file->resolve[i].n && s->n_pins < GATE_MAX_PINS; k++)
-			s->pins[s->n_pins++] = (struct gate_pin){sv_of(g->conf.file->resolve[i].host), sv_of(g->conf.file->resolve[i].addresses[k])};
+			s->pins[s->n_pins++] = (struct gate_pin){sv_of(g->conf.file->resolve[i].host),
+								 sv_of(g->conf.file->resolve[i].addresses[k])};
 	if (g->conf.file && g->conf.file->upstream_proxy)
 		s->proxy = sv_of(g->conf.file->upstream_proxy);
 	buf_init(&b, WIRE_MAX_BODY);
@@ -235,8 +241,10 @@ static int start_roles(struct gate *g, const struct gate_request *req, struct er
 	argv[1] = g->conf.credentials;
 	argv[2] = g->conf.ca_file;
 	argv[3] = req->policy->net.mode.v == NET_NONE ? (char[]){"outside"} : (char[]){"inside"};
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, link) < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, calls) < 0 ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_egress) < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_relay) < 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, link) < 0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, calls) < 0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_egress) < 0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_relay) < 0)
 		(void)error_sys(err, errno, "socketpair");
 	else
 		r = gate_role_start(&g->roles[VAULT], argv, req->environment, NULL, 0, err);
@@ -278,8 +286,9 @@ int gate_start(const struct gate_request *req, struct gate **ret, struct error *
 		gate_free(g);
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	}
-	if (gate_conf_read(req, &g->conf, err) < 0 || start_roles(g, req, err) < 0 || ask_vault(g, req->policy, err) < 0 || wait_vault(g, VAULT_TRUST, err) < 0 || wait_vault(g, VAULT_LOADED, err) < 0 ||
-	    set_up_egress(g, req->policy, err) < 0) {
+	if (gate_conf_read(req, &g->conf, err) < 0 || start_roles(g, req, err) < 0 ||
+	    ask_vault(g, req->policy, err) < 0 || wait_vault(g, VAULT_TRUST, err) < 0 ||
+	    wait_vault(g, VAULT_LOADED, err) < 0 || set_up_egress(g, req->policy, err) < 0) {
 		gate_free(g);
 		return -1;
 	}
@@ -311,7 +320,11 @@ void gate_free(struct gate *g)
 
 void gate_inside(const struct gate *g, struct gate_inside *ret)
 {
-	*ret = (struct gate_inside){.placeholders = g->placeholders, .n_placeholders = g->n_placeholders, .bundle = buf_view(&g->bundle), .java = buf_view(&g->java), .missing = g->missing};
+	*ret = (struct gate_inside){.placeholders = g->placeholders,
+				    .n_placeholders = g->n_placeholders,
+				    .bundle = buf_view(&g->bundle),
+				    .java = buf_view(&g->java),
+				    .missing = g->missing};
 }
 
 bool gate_is_ready(const struct gate *g)
@@ -345,7 +358,8 @@ static int keep_redirects(struct gate *g, int fd, struct error *err)
 
 static void lose(struct gate *g, int role);
 
-/* While the run goes on. A role that does not listen, with the room for hundreds of messages full, is not waited for: the clock and the limits would be. */
+/* While the run goes on. A role that does not listen, with the room for hundreds of messages full, is not waited for:
+ * the clock and the limits would be. */
 static int tell(struct gate *g, int role, uint16_t type, const struct buf *body, const int *fds, size_t n_fds)
 {
 	int r = wire_send_now(g->roles[role].control, type, buf_view(body), fds, n_fds);
@@ -369,7 +383,8 @@ static int listen_later(struct gate *g, const struct gate_relay_setup *s, const 
 	return r < 0 && !g->lost && r != -EPIPE && r != -ECONNRESET ? error_sys(err, r, "relay") : 0;
 }
 
-int gate_listen(struct gate *g, const struct policy *p, const struct gate_listener *listeners, const int *fds, size_t n, struct error *err)
+int gate_listen(struct gate *g, const struct policy *p, const struct gate_listener *listeners, const int *fds, size_t n,
+		struct error *err)
 {
 	struct gate_relay_setup s = {.generation = g->generation};
 	int all[GATE_MAX_LISTENERS + 1], r;
@@ -465,7 +480,8 @@ static int load_again(struct gate *g, const struct policy *p, struct error *err)
 	return r < 0 ? -1 : 0;
 }
 
-/* What the new policy could allow comes to the relay from now on, and is judged there; the rest is refused by the kernel. */
+/* What the new policy could allow comes to the relay from now on, and is judged there; the rest is refused by the
+ * kernel. */
 static int redirect_again(struct gate *g, const struct policy *p, struct error *err)
 {
 	struct redirect reach;

@@ -1,5 +1,6 @@
 /*
- * gate_conf: what a gateway is started with besides its policy, read from the operator's folder: gateway.yaml, and where credentials.yaml and the certificates of ca_file are. For gate.c and gate_likeness.c only.
+ * gate_conf: what a gateway is started with besides its policy, read from the operator's folder: gateway.yaml, and
+ * where credentials.yaml and the certificates of ca_file are. For gate.c and gate_likeness.c only.
  */
 #ifndef CORDON_SUPERVISE_GATE_CONF_H
 #define CORDON_SUPERVISE_GATE_CONF_H

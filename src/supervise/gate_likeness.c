@@ -12,9 +12,11 @@
 #include "vault/vault.h"
 #include "wire/wire.h"
 
-_Static_assert((int)GATE_LIKENESS_BYTES == LIKENESS_NONCE && (int)GATE_LIKENESS_BYTES == LIKENESS_SIZE, "vault/likeness.h");
+_Static_assert((int)GATE_LIKENESS_BYTES == LIKENESS_NONCE && (int)GATE_LIKENESS_BYTES == LIKENESS_SIZE,
+	       "vault/likeness.h");
 
-static int ask(int socket, const struct gate_request *req, const struct gate_conf *conf, const struct gate_likeness *l, struct error *err)
+static int ask(int socket, const struct gate_request *req, const struct gate_conf *conf, const struct gate_likeness *l,
+	       struct error *err)
 {
 	unsigned char about[SHA256_SIZE];
 	AUTO_BUF b = {0};

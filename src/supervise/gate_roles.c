@@ -19,13 +19,18 @@ int gate_find_program(const char *name, struct error *err)
 	int fd = sys_find_program(name);
 
 	if (fd == -ENOENT && access("/proc/self/exe", F_OK) < 0)
-		return error_set(err, ERROR_MISSING, "/proc is not mounted here: cordon-%s cannot be found without it", name);
+		return error_set(err, ERROR_MISSING, "/proc is not mounted here: cordon-%s cannot be found without it",
+				 name);
 	if (fd == -ENOENT)
-		return error_set(err, ERROR_MISSING, "cordon-%s is not beside this program nor in ../libexec/cordon: network and inference need it; install all of Cordon's programs together", name);
+		return error_set(err, ERROR_MISSING,
+				 "cordon-%s is not beside this program nor in ../libexec/cordon: network and inference "
+				 "need it; install all of Cordon's programs together",
+				 name);
 	return fd < 0 ? error_sys(err, fd, "/proc/self/exe") : fd;
 }
 
-int gate_role_start(struct gate_role *r, char *const *argv, char *const *env, const int *fds, size_t n, struct error *err)
+int gate_role_start(struct gate_role *r, char *const *argv, char *const *env, const int *fds, size_t n,
+		    struct error *err)
 {
 	char name[32], *none[] = {NULL}, *only_name[] = {name, NULL};
 	AUTO_FD program = gate_find_program(r->name, err);
@@ -58,7 +63,8 @@ static void bury(pid_t which)
 	int tries;
 	pid_t pid;
 
-	/* They die with their parent, at once but not before it: a command of credentials.yaml that does not is init's. */
+	/* They die with their parent, at once but not before it: a command of credentials.yaml that does not is init's.
+	 */
 	for (tries = 0; tries < 200; tries++) {
 		while ((pid = waitpid(which, NULL, WNOHANG)) > 0)
 			;

@@ -18,14 +18,18 @@ struct gate_role {
 	int control;	  /* our end; -1: none */
 };
 
-/* Starts it with its end of a new control socket as descriptor 3 and fds behind it. argv NULL: its name alone; env NULL: empty. */
-int gate_role_start(struct gate_role *r, char *const *argv, char *const *env, const int *fds, size_t n, struct error *err);
+/* Starts it with its end of a new control socket as descriptor 3 and fds behind it. argv NULL: its name alone; env
+ * NULL: empty. */
+int gate_role_start(struct gate_role *r, char *const *argv, char *const *env, const int *fds, size_t n,
+		    struct error *err);
 void gate_role_kill(struct gate_role *r); /* what it has said can still be read */
-/* How it ended, in a word or two: "signal 9"; NULL where it runs. It stays to be waited for. *ret_killed: by a signal. */
+/* How it ended, in a word or two: "signal 9"; NULL where it runs. It stays to be waited for. *ret_killed: by a signal.
+ */
 const char *gate_role_ended(const struct gate_role *r, char *text, size_t size, bool *ret_killed);
 void gate_role_end(struct gate_role *r);
 
-/* What roles leave behind when they are killed (the vault's runner) comes to us, and is waited for: on a machine whose init does not, it would stay as a zombie. */
+/* What roles leave behind when they are killed (the vault's runner) comes to us, and is waited for: on a machine whose
+ * init does not, it would stay as a zombie. */
 void gate_roles_adopt(void);
 void gate_roles_bury(void);
 

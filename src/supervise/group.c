@@ -99,7 +99,10 @@ static int take_answer(struct group *g, struct wire_message *m, struct wire_in *
 		g->spaces[0] = fd_take(&m->fds[2]);
 		g->spaces[1] = fd_take(&m->fds[3]);
 	}
-	return read_placeholders(g, w) < 0 || read_trust(g, m->fds[0], &g->inside.bundle) < 0 || read_trust(g, m->fds[1], &g->inside.java) < 0 ? -EPROTO : 1;
+	return read_placeholders(g, w) < 0 || read_trust(g, m->fds[0], &g->inside.bundle) < 0 ||
+			       read_trust(g, m->fds[1], &g->inside.java) < 0
+		       ? -EPROTO
+		       : 1;
 }
 
 /* 1: it said all; 0: it does not know yet; -EXDEV: it is another runtime's. */
@@ -161,7 +164,10 @@ int group_join(const char *id, const char *runtime, struct group *ret, struct er
 		return 0;
 	group_done(ret);
 	if (r == -EXDEV)
-		return error_set(err, ERROR_DENIED, "the sandbox %s, whose network this one is to share, is not one of %s: sandboxes of a group are made by one runtime", id, runtime);
+		return error_set(err, ERROR_DENIED,
+				 "the sandbox %s, whose network this one is to share, is not one of %s: sandboxes of a "
+				 "group are made by one runtime",
+				 id, runtime);
 	return error_sys(err, r < 0 ? r : ETIMEDOUT, "the sandbox %s, whose network this one is to share", id);
 }
 

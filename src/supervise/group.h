@@ -1,7 +1,9 @@
 /*
- * group: sandboxes that share one network. The first, the leader, is an ordinary sandbox with an image; others on the same runtime join its network (on native the user namespace, too), and have what its gateway opens, under its policy.
+ * group: sandboxes that share one network. The first, the leader, is an ordinary sandbox with an image; others on the
+ * same runtime join its network (on native the user namespace, too), and have what its gateway opens, under its policy.
  *
- * A member connects to the leader's supervisor as clients do (control.h) and keeps the connection: its end is the end of the member.
+ * A member connects to the leader's supervisor as clients do (control.h) and keeps the connection: its end is the end
+ * of the member.
  */
 #ifndef CORDON_SUPERVISE_GROUP_H
 #define CORDON_SUPERVISE_GROUP_H
@@ -24,7 +26,8 @@ struct group {
 int group_join(const char *id, const char *runtime, struct group *ret, struct error *err);
 void group_done(struct group *g);
 
-/* For the leader's supervisor: answers one that asks (INSIDE_JOIN). As long as the network does not stand, the client asks again. 0 or -errno. */
+/* For the leader's supervisor: answers one that asks (INSIDE_JOIN). As long as the network does not stand, the client
+ * asks again. 0 or -errno. */
 struct group_leader {
 	bool network;
 	const int *spaces; /* two, as above */

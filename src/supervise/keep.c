@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-void keep_init(struct keep *k, const struct keep_request *req, struct control *control, uint64_t command_ms, uint64_t now)
+void keep_init(struct keep *k, const struct keep_request *req, struct control *control, uint64_t command_ms,
+	       uint64_t now)
 {
 	*k = (struct keep){.req = req, .control = control, .command_ms = command_ms};
 	control->last_used = now;
@@ -81,7 +82,8 @@ bool keep_check(struct keep *k, uint64_t now, bool *ret_timed_out)
 		return false;
 	for (i = 0; i < CONTROL_CLIENTS; i++)
 		*ret_timed_out |= check_command(k, &k->control->clients[i], now);
-	return k->control->left || (k->req->idle_ms && !is_busy(k->control) && now >= k->control->last_used + k->req->idle_ms);
+	return k->control->left ||
+	       (k->req->idle_ms && !is_busy(k->control) && now >= k->control->last_used + k->req->idle_ms);
 }
 
 uint64_t keep_until(const struct keep *k)

@@ -146,7 +146,8 @@ static void next_second(struct landlock_log *l, uint64_t now, const struct landl
 	l->told = 0;
 }
 
-static void tell(struct landlock_log *l, struct domain *d, const struct landlock_access *a, uint64_t now, const struct landlock_log_sink *sink)
+static void tell(struct landlock_log *l, struct domain *d, const struct landlock_access *a, uint64_t now,
+		 const struct landlock_log_sink *sink)
 {
 	d->seen++;
 	next_second(l, now, sink);
@@ -158,7 +159,8 @@ static void tell(struct landlock_log *l, struct domain *d, const struct landlock
 	l->left_out = true;
 }
 
-/* Until its domain is known: the kernel says so right behind it. Those of programs that were there before us are never known, and make room for others. */
+/* Until its domain is known: the kernel says so right behind it. Those of programs that were there before us are never
+ * known, and make room for others. */
 static void let_wait(struct landlock_log *l, const struct landlock_access *a)
 {
 	struct landlock_access **slot = &l->waiting[l->next_waiting++ % MAX_WAITING];
@@ -195,7 +197,8 @@ static bool is_ours(const struct landlock_log *l, const struct landlock_domain *
 }
 
 /* Those that waited for it, in their order. */
-static void made(struct landlock_log *l, const struct landlock_domain *made, uint64_t now, const struct landlock_log_sink *sink)
+static void made(struct landlock_log *l, const struct landlock_domain *made, uint64_t now,
+		 const struct landlock_log_sink *sink)
 {
 	struct domain *d = is_ours(l, made) ? add_domain(l, made->domain) : NULL;
 	size_t i;
@@ -223,7 +226,8 @@ static void ended(struct landlock_log *l, const struct landlock_domain *ended)
 	*d = (struct domain){0};
 }
 
-void landlock_log_take(struct landlock_log *l, enum kaudit_record type, struct sv text, uint64_t now, const struct landlock_log_sink *sink)
+void landlock_log_take(struct landlock_log *l, enum kaudit_record type, struct sv text, uint64_t now,
+		       const struct landlock_log_sink *sink)
 {
 	struct landlock_domain d;
 

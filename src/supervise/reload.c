@@ -102,7 +102,8 @@ static bool is_watched(const struct reload *r, const struct inotify_event *e)
 	size_t i;
 
 	for (i = 0; e->len && i < r->n; i++)
-		if (r->files[i].folder == e->wd && strcmp(r->files[i].name, e->name) == 0 && (!(e->mask & IN_CREATE) || r->files[i].link))
+		if (r->files[i].folder == e->wd && strcmp(r->files[i].name, e->name) == 0 &&
+		    (!(e->mask & IN_CREATE) || r->files[i].link))
 			return true;
 	return false;
 }

@@ -1,8 +1,10 @@
 /*
  * reload: notices that a policy file was changed while a run goes on: written, or another renamed over it.
  *
- * It is the folder that is watched, not the file: a file that is replaced is another file. Of every link on the way, and of those that they lead through, the folder is watched too: where one is replaced, as "current" links and mounted
- * configuration are, what the path names is another file as well. Where nothing can be watched (no inotify left), nothing is noticed, and SIGHUP and `cordon policy push` still work.
+ * It is the folder that is watched, not the file: a file that is replaced is another file. Of every link on the way,
+ * and of those that they lead through, the folder is watched too: where one is replaced, as "current" links and mounted
+ * configuration are, what the path names is another file as well. Where nothing can be watched (no inotify left),
+ * nothing is noticed, and SIGHUP and `cordon policy push` still work.
  */
 #ifndef CORDON_SUPERVISE_RELOAD_H
 #define CORDON_SUPERVISE_RELOAD_H

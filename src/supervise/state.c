@@ -24,7 +24,8 @@ static int root_path(char **ret, struct error *err)
 	int r = sys_xdg_path("XDG_STATE_HOME", ".local/state", "cordon/runs", ret);
 
 	if (r == -ENOENT)
-		return error_set(err, ERROR_USAGE, "neither XDG_STATE_HOME nor HOME names a folder for Cordon's state; set one of them");
+		return error_set(err, ERROR_USAGE,
+				 "neither XDG_STATE_HOME nor HOME names a folder for Cordon's state; set one of them");
 	return r < 0 ? error_set(err, ERROR_SYSTEM, "out of memory") : 0;
 }
 
@@ -39,10 +40,15 @@ int state_root(char **ret, struct error *err)
 	if (stat(path, &st) < 0) {
 		r = sys_make_folders(path);
 		if (r < 0 || stat(path, &st) < 0)
-			return error_sys(err, r < 0 ? r : errno, "state folder %s (XDG_STATE_HOME moves it; set that to a folder that you may write)", path);
+			return error_sys(
+				err, r < 0 ? r : errno,
+				"state folder %s (XDG_STATE_HOME moves it; set that to a folder that you may write)",
+				path);
 	}
 	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 0077))
-		return error_set(err, ERROR_DENIED, "state folder %s is not ours alone; it must be a folder of yours with mode 0700", path);
+		return error_set(err, ERROR_DENIED,
+				 "state folder %s is not ours alone; it must be a folder of yours with mode 0700",
+				 path);
 	*ret = path;
 	path = NULL;
 	return 0;
@@ -67,7 +73,8 @@ void state_id(char id[STATE_ID])
 	(void)snprintf(id, STATE_ID, "%08x", number);
 }
 
-/* While the folder of all runs is held, nobody takes one that is not locked yet for a dead one: see remove_unstarted(). */
+/* While the folder of all runs is held, nobody takes one that is not locked yet for a dead one: see remove_unstarted().
+ */
 int state_new(const char *root, struct state *s, struct error *err)
 {
 	AUTO_FD all = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -138,7 +145,8 @@ int state_open(const char *root, const char *id, struct state *ret, bool *ret_ru
 	struct text_shown t;
 
 	if (!is_id(id))
-		return error_set(err, ERROR_USAGE, "%s: not the id of a run; `cordon ps --all` lists them", text_show(&t, sv_of(id)));
+		return error_set(err, ERROR_USAGE, "%s: not the id of a run; `cordon ps --all` lists them",
+				 text_show(&t, sv_of(id)));
 	memcpy(s.id, id, STATE_ID);
 	if (open_folder(root, id, &s) < 0) {
 		state_done(&s);
@@ -238,7 +246,8 @@ bool state_holds_work(const struct state *s)
 	return unlinkat(s->dir, "layers/upper", AT_REMOVEDIR) < 0 && errno == ENOTEMPTY;
 }
 
-/* A run that was killed before its log had a line: nothing of it ever ran. One that is just being made holds its folder, or the folder of all. */
+/* A run that was killed before its log had a line: nothing of it ever ran. One that is just being made holds its
+ * folder, or the folder of all. */
 static void remove_unstarted(const char *root, const char *id)
 {
 	AUTO_FD all = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -248,7 +257,8 @@ static void remove_unstarted(const char *root, const char *id)
 	if (all < 0 || flock(all, LOCK_EX | LOCK_NB) < 0)
 		return;
 	dir = openat(all, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (dir < 0 || flock(dir, LOCK_EX | LOCK_NB) < 0 || (fstatat(dir, "audit.jsonl", &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_size > 0))
+	if (dir < 0 || flock(dir, LOCK_EX | LOCK_NB) < 0 ||
+	    (fstatat(dir, "audit.jsonl", &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_size > 0))
 		return;
 	(void)flock(all, LOCK_UN);
 	sys_empty_tree(dir);

@@ -1,11 +1,12 @@
 /*
  * state: what is kept of each run, below $XDG_STATE_HOME/cordon/runs/ID, readable by its owner only.
  *
- *   audit.jsonl  the log; locked (flock) while the supervisor lives. Its first line says what the run is, its last how it ended
- *   policy       the effective policy's encoding, where there are changes to diff and apply
- *   collect      is there where files must not be passed into the sandbox to be written, but what is printed is collected
- *   layers/      upper and work, the copy-on-write layer; copy/: a plain copy in its place; copied: what that was made of (copied.h)
- *   fleeting     is there while a run works on such a copy that is to be as a layer in memory: when its supervisor is killed, what it changed is gone
+ *   audit.jsonl  the log; locked (flock) while the supervisor lives. Its first line says what the run is, its last how
+ * it ended policy       the effective policy's encoding, where there are changes to diff and apply collect      is
+ * there where files must not be passed into the sandbox to be written, but what is printed is collected layers/ upper
+ * and work, the copy-on-write layer; copy/: a plain copy in its place; copied: what that was made of (copied.h)
+ *   fleeting     is there while a run works on such a copy that is to be as a layer in memory: when its supervisor is
+ * killed, what it changed is gone
  *
  * Beside them, .live/ID: what the run may write and follows, while it lives (cli/launch_live.h).
  *
@@ -60,7 +61,8 @@ int state_open(const char *root, const char *id, struct state *ret, bool *ret_ru
 /* Calls fn for each run, newest first; fn returns 0 to go on. */
 int state_each(const char *root, int (*fn)(void *arg, const char *id), void *arg, struct error *err);
 
-/* Removes what finished runs left beyond the newest STATE_KEEP, the scratch of those that were killed, and all of those that were killed before they began. */
+/* Removes what finished runs left beyond the newest STATE_KEEP, the scratch of those that were killed, and all of those
+ * that were killed before they began. */
 void state_sweep(const char *root);
 
 #endif

@@ -20,8 +20,9 @@ bool stdio_socket_is_harmless(int fd)
 	int domain = 0, type = 0;
 	socklen_t n = sizeof(int), m = sizeof(int), none = 0;
 
-	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &n) == 0 && getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &m) == 0 &&
-	       domain == AF_UNIX && (type == SOCK_STREAM || type == SOCK_SEQPACKET) && getpeername(fd, &(struct sockaddr){0}, &none) == 0;
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &n) == 0 &&
+	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &m) == 0 && domain == AF_UNIX &&
+	       (type == SOCK_STREAM || type == SOCK_SEQPACKET) && getpeername(fd, &(struct sockaddr){0}, &none) == 0;
 }
 
 /* In a child: file and pipe, and no other descriptor that somebody could wait for. */

@@ -7,18 +7,20 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* A connected UNIX stream has one other end, and keeps it. Other sockets can be connected anew, or send anywhere, in the network namespace they were made in. */
+/* A connected UNIX stream has one other end, and keeps it. Other sockets can be connected anew, or send anywhere, in
+ * the network namespace they were made in. */
 bool stdio_socket_is_harmless(int fd);
 
 /*
- * A pipe through which a child of ours feeds what is in a file: for commands that join a sandbox later, where the file can no longer be passed on read-only (see sandbox/native/shield.h). The
- * pipe's reading end, or -errno.
+ * A pipe through which a child of ours feeds what is in a file: for commands that join a sandbox later, where the file
+ * can no longer be passed on read-only (see sandbox/native/shield.h). The pipe's reading end, or -errno.
  */
 int stdio_feed(int file);
 
 /*
- * The other way: files that are standard output or error, where a sandbox cannot write to them as we would. gVisor keeps an offset of its own for a file, and would write over what is there. fds[1] and fds[2] are replaced by
- * pipes, one for both where they are the same file, which children of ours empty into the files.
+ * The other way: files that are standard output or error, where a sandbox cannot write to them as we would. gVisor
+ * keeps an offset of its own for a file, and would write over what is there. fds[1] and fds[2] are replaced by pipes,
+ * one for both where they are the same file, which children of ours empty into the files.
  */
 struct stdio_collect {
 	pid_t children[2]; /* 0: none */

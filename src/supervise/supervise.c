@@ -80,7 +80,8 @@ static void end_gently(struct supervisor *s, uint64_t grace)
 
 static void hit_limit(struct supervisor *s, const char *key, const char *message)
 {
-	struct event e = {.kind = EVENT_LIMIT, .domain = DOMAIN_PROCESS, .verdict = "deny", .rule = key, .message = message};
+	struct event e = {
+		.kind = EVENT_LIMIT, .domain = DOMAIN_PROCESS, .verdict = "deny", .rule = key, .message = message};
 
 	s->ret->limit = key;
 	control_tell_limit(&s->control, INSIDE_ALL, key);
@@ -90,7 +91,11 @@ static void hit_limit(struct supervisor *s, const char *key, const char *message
 /* Of one command in a sandbox that is kept, which goes on without it. */
 static void log_command_timeout(struct supervisor *s)
 {
-	struct event e = {.kind = EVENT_LIMIT, .domain = DOMAIN_PROCESS, .verdict = "deny", .rule = "process.timeout", .message = "a command in the kept sandbox reached the wall-clock limit"};
+	struct event e = {.kind = EVENT_LIMIT,
+			  .domain = DOMAIN_PROCESS,
+			  .verdict = "deny",
+			  .rule = "process.timeout",
+			  .message = "a command in the kept sandbox reached the wall-clock limit"};
 
 	supervisor_log(s, &e);
 }
@@ -107,7 +112,8 @@ static void pass_size(void *arg, unsigned rows, unsigned columns)
 	(void)outbox_send(&s->out, INSIDE_RESIZE, &b, NULL, 0);
 }
 
-/* All inside stands still, and the shell takes over. We do not stand still: what runs on in there, whoever continued it, is watched and logged, and the wall clock holds. */
+/* All inside stands still, and the shell takes over. We do not stand still: what runs on in there, whoever continued
+ * it, is watched and logged, and the wall clock holds. */
 void supervisor_stop_all(struct supervisor *s)
 {
 	s->stopped = true;
@@ -115,7 +121,8 @@ void supervisor_stop_all(struct supervisor *s)
 	terminal_restore(&s->terminal);
 }
 
-/* PID 1 leaves our job with its first step. Who stops the job at that moment stops it too, and does not reach it any more when the job is continued. */
+/* PID 1 leaves our job with its first step. Who stops the job at that moment stops it too, and does not reach it any
+ * more when the job is continued. */
 static void continue_all(struct supervisor *s)
 {
 	if (s->req->from_job)
@@ -129,9 +136,15 @@ static void continue_all(struct supervisor *s)
 static void landlock_denied(void *arg, const struct landlock_access *a)
 {
 	struct supervisor *s = arg;
-	struct event_field fields[] = {
-		{.key = "target", .value = sv_n(a->target, a->n_target)}, {.key = "access", .value = a->blockers}, {.key = "by", .value = sv_of("landlock")}};
-	struct event e = {.kind = EVENT_DENIAL, .domain = a->of, .verdict = "deny", .rule = a->rule, .fields = fields, .n_fields = ARRAY_LEN(fields)};
+	struct event_field fields[] = {{.key = "target", .value = sv_n(a->target, a->n_target)},
+				       {.key = "access", .value = a->blockers},
+				       {.key = "by", .value = sv_of("landlock")}};
+	struct event e = {.kind = EVENT_DENIAL,
+			  .domain = a->of,
+			  .verdict = "deny",
+			  .rule = a->rule,
+			  .fields = fields,
+			  .n_fields = ARRAY_LEN(fields)};
 
 	denial_log_add(&s->denials, &e, now_ms());
 }
@@ -145,14 +158,18 @@ static void landlock_untold(void *arg, uint64_t n)
 
 static void landlock_lost(void *arg)
 {
-	struct event e = {.kind = EVENT_NOTE, .rule = "landlock", .message = "records of the kernel's audit were lost: denials by Landlock may be missing from here on"};
+	struct event e = {
+		.kind = EVENT_NOTE,
+		.rule = "landlock",
+		.message = "records of the kernel's audit were lost: denials by Landlock may be missing from here on"};
 
 	supervisor_log(arg, &e);
 }
 
 static struct landlock_log_sink landlock_sink(struct supervisor *s)
 {
-	return (struct landlock_log_sink){.denied = landlock_denied, .untold = landlock_untold, .lost = landlock_lost, .arg = s};
+	return (struct landlock_log_sink){
+		.denied = landlock_denied, .untold = landlock_untold, .lost = landlock_lost, .arg = s};
 }
 
 /* Before the word to start anything, with which it comes. */
@@ -182,10 +199,14 @@ static int reload(void *arg, const char *path, struct error *err)
 	if (s->req->policies && !gate_is_ready(s->req->gate))
 		return error_set(err, ERROR_SYSTEM, "the run is only starting; try again in a moment");
 	r = s->req->policies ? s->req->policies->load(s->req->policies->arg, path, digest, err)
-			     : error_set(err, ERROR_DENIED, "this run was started without network and models, and cannot be given them: start it anew with the other policy (it has no gateway, and nothing else can change while it runs)");
+			     : error_set(err, ERROR_DENIED,
+					 "this run was started without network and models, and cannot be given them: "
+					 "start it anew with the other policy (it has no gateway, and nothing else can "
+					 "change while it runs)");
 
 	if (r >= 0) {
-		(void)snprintf(text, sizeof(text), "a new policy is in force for network and inference%s%s", r ? "; " : "", r ? err->text : "");
+		(void)snprintf(text, sizeof(text), "a new policy is in force for network and inference%s%s",
+			       r ? "; " : "", r ? err->text : "");
 		e.verdict = "allow";
 		(void)snprintf(s->control.policy, sizeof(s->control.policy), "%s", digest);
 		field.value = sv_of(digest);
@@ -208,7 +229,8 @@ static void reload_files(struct supervisor *s)
 		(void)reload(s, NULL, &err);
 }
 
-/* With a gateway it takes a while until there is a command to pass a signal to; one that would end it ends the run then. And where a command was started, somebody inside may hold PID 1 up: then such a signal ends the run, too. */
+/* With a gateway it takes a while until there is a command to pass a signal to; one that would end it ends the run
+ * then. And where a command was started, somebody inside may hold PID 1 up: then such a signal ends the run, too. */
 static void pass_on(struct supervisor *s, int sig)
 {
 	bool ends = sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT;
@@ -224,7 +246,8 @@ static void pass_on(struct supervisor *s, int sig)
 	}
 }
 
-/* Signals sent to us mean the workload, but for those about our terminal, and SIGHUP that somebody sent where there is a policy to load again. */
+/* Signals sent to us mean the workload, but for those about our terminal, and SIGHUP that somebody sent where there is
+ * a policy to load again. */
 static void on_signal(struct supervisor *s)
 {
 	struct signalfd_siginfo info;
@@ -238,7 +261,8 @@ static void on_signal(struct supervisor *s)
 		switch (info.ssi_signo) {
 		case SIGWINCH:
 			terminal_resize(&s->terminal);
-			/* to some programs it means more than a window's new size, which the kernel tells the workload */
+			/* to some programs it means more than a window's new size, which the kernel tells the workload
+			 */
 			if (info.ssi_code != SI_KERNEL)
 				pass_on(s, SIGWINCH);
 			break;
@@ -265,7 +289,11 @@ static void on_signal(struct supervisor *s)
 
 static void on_watch(struct supervisor *s)
 {
-	struct event note = {.kind = EVENT_NOTE, .domain = DOMAIN_PROCESS, .rule = "process.memory", .message = "the kernel does not show us what runs in the sandbox: no cgroup bounds its memory, and it cannot be watched"};
+	struct event note = {.kind = EVENT_NOTE,
+			     .domain = DOMAIN_PROCESS,
+			     .rule = "process.memory",
+			     .message = "the kernel does not show us what runs in the sandbox: no cgroup bounds its "
+					"memory, and it cannot be watched"};
 	const char *key, *message;
 
 	key = watch_limit_of(watch_poll(&s->watch), &message);
@@ -281,10 +309,12 @@ static void on_watch(struct supervisor *s)
 	}
 }
 
-/* PID 1 could be held up inside, stopped there where the kernel is gVisor's and the workload an image's root, or stopped from outside: it is not waited for. */
+/* PID 1 could be held up inside, stopped there where the kernel is gVisor's and the workload an image's root, or
+ * stopped from outside: it is not waited for. */
 static void give_up(struct supervisor *s)
 {
-	struct event e = {.kind = EVENT_SIGNAL, .message = "the first process of the sandbox did not answer: all in it was killed"};
+	struct event e = {.kind = EVENT_SIGNAL,
+			  .message = "the first process of the sandbox did not answer: all in it was killed"};
 
 	supervisor_log(s, &e);
 	(void)error_set(&s->ret->failed, ERROR_SYSTEM, "%s", e.message);
@@ -366,7 +396,8 @@ static void command_started(void *arg, char *const *argv)
 	struct supervisor *s = arg;
 	AUTO_BUF b = {0};
 	struct event_field field = {.key = "command", .is_json = 1};
-	struct event e = {.kind = EVENT_EXEC, .domain = DOMAIN_PROCESS, .verdict = "allow", .fields = &field, .n_fields = 1};
+	struct event e = {
+		.kind = EVENT_EXEC, .domain = DOMAIN_PROCESS, .verdict = "allow", .fields = &field, .n_fields = 1};
 
 	buf_init(&b, AUDIT_COMMAND_MAX);
 	audit_put_command(&b, argv);
@@ -401,7 +432,8 @@ static bool keys_typed(void *arg, const char *p, size_t n)
 	return ask_keys(&s->gate.ask, p, n, now_ms());
 }
 
-/* While a question stands nothing of the workload's is shown. What fills the screen does not know that we wrote on it. */
+/* While a question stands nothing of the workload's is shown. What fills the screen does not know that we wrote on it.
+ */
 static void hold_terminal(struct supervisor *s)
 {
 	bool asks = ask_stands(&s->gate.ask);
@@ -416,7 +448,10 @@ static int joined(void *arg, int client)
 {
 	struct supervisor *s = arg;
 
-	const struct group_leader l = {.network = s->ret->network, .spaces = s->ret->spaces, .runtime = s->req->plan->runtime, .gate = s->req->gate};
+	const struct group_leader l = {.network = s->ret->network,
+				       .spaces = s->ret->spaces,
+				       .runtime = s->req->plan->runtime,
+				       .gate = s->req->gate};
 
 	return s->req->plan->image ? group_answer(client, &l) : -ENOTSUP;
 }
@@ -441,7 +476,8 @@ static int loop(struct supervisor *s)
 	size_t n_control, n_terminal, n_gate;
 
 	while (!s->ended) {
-		p[0] = (struct pollfd){.fd = s->req->socket, .events = outbox_waits(&s->out) ? POLLIN | POLLOUT : POLLIN};
+		p[0] = (struct pollfd){.fd = s->req->socket,
+				       .events = outbox_waits(&s->out) ? POLLIN | POLLOUT : POLLIN};
 		p[1] = (struct pollfd){.fd = s->signals, .events = POLLIN};
 		p[2] = (struct pollfd){.fd = s->req->pidfd, .events = POLLIN};
 		p[3] = (struct pollfd){.fd = s->reload.fd, .events = POLLIN};
@@ -512,7 +548,8 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	s.denials = (struct denial_log){.log = logged, .arg = &s};
 	s.control.started = command_started;
 	s.control.arg = &s;
-	s.gate = (struct supervise_gate){.req = req, .ret = ret, .log = logged, .arg = &s, .control = &s.control, .now = now_ms};
+	s.gate = (struct supervise_gate){
+		.req = req, .ret = ret, .log = logged, .arg = &s, .control = &s.control, .now = now_ms};
 	supervise_gate_init(&s.gate);
 	s.terminal.keys = keys_typed;
 	s.terminal.keys_arg = &s;
@@ -522,7 +559,8 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	s.control.join = joined;
 	s.control.push = reload;
 	s.control.fixed = !req->policies;
-	s.watching = req->watch.memory || req->watch.processes || req->watch.disk || req->watch.storage || req->watch.kernel;
+	s.watching =
+		req->watch.memory || req->watch.processes || req->watch.disk || req->watch.storage || req->watch.kernel;
 	if (s.watching) {
 		watch_init(&s.watch, req->init, &req->watch);
 		s.watch_at = now_ms() + 10;
@@ -539,7 +577,8 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	finish_landlock(&s);
 	denial_log_end(&s.denials);
 	ret->denials += s.denials.total;
-	/* Its owner asked for its end, and it took SIGKILL: no failure of the sandbox. One that is kept has no other end. */
+	/* Its owner asked for its end, and it took SIGKILL: no failure of the sandbox. One that is kept has no other
+	 * end. */
 	if (ret->status < 0 && s.kill_at && !ret->failed.kind && (s.control.stop || req->keep))
 		ret->status = req->keep ? 0 : SIGKILL;
 	if (s.stopped && req->front)

@@ -30,8 +30,13 @@ static void on_event(void *arg, const struct gate_event *g)
 	AUTO_FREE char *detail = strndup(g->detail.p, g->detail.n);
 	char count[24];
 	struct event_field fields[2] = {{.key = "target", .value = g->subject}, {.key = "count", .is_json = 1}};
-	struct event e = {.kind = g->verdict ? EVENT_NOTE : EVENT_DENIAL, .domain = (enum event_domain)g->domain, .verdict = g->verdict ? "allow" : "deny",
-			  .rule = rule && *rule ? rule : NULL, .message = detail && *detail ? detail : NULL, .fields = fields, .n_fields = g->count > 1 ? 2 : 1};
+	struct event e = {.kind = g->verdict ? EVENT_NOTE : EVENT_DENIAL,
+			  .domain = (enum event_domain)g->domain,
+			  .verdict = g->verdict ? "allow" : "deny",
+			  .rule = rule && *rule ? rule : NULL,
+			  .message = detail && *detail ? detail : NULL,
+			  .fields = fields,
+			  .n_fields = g->count > 1 ? 2 : 1};
 
 	(void)snprintf(count, sizeof(count), "%u", g->count);
 	fields[1].value = sv_of(count);
@@ -39,7 +44,8 @@ static void on_event(void *arg, const struct gate_event *g)
 		e.domain = DOMAIN_NONE;
 	if (!g->verdict)
 		s->ret->denials += g->count;
-	/* what was allowed is always told: nobody can hide it behind denials; nor those of one domain behind those of another */
+	/* what was allowed is always told: nobody can hide it behind denials; nor those of one domain behind those of
+	 * another */
 	if (g->verdict || s->logged[g->domain == DOMAIN_INFERENCE]++ < MAX_DENIALS_LOGGED)
 		s->log(s->arg, &e);
 }
@@ -78,13 +84,15 @@ static void on_usage(void *arg, const struct gate_usage *u)
 
 /*
  * Nothing opens by it: every way out led through what is gone, and the workload finds its connections cut. What it does
- * without them is not what was asked for, and nobody's result: the supervisor ends it. What ended the run before stays the reason.
+ * without them is not what was asked for, and nobody's result: the supervisor ends it. What ended the run before stays
+ * the reason.
  */
 static void on_lost(void *arg, const char *role, const char *how)
 {
 	struct supervise_gate *s = arg;
 	char text[128];
-	struct event e = {.kind = EVENT_SIGNAL, .domain = DOMAIN_NETWORK, .verdict = "deny", .rule = "gateway", .message = text};
+	struct event e = {
+		.kind = EVENT_SIGNAL, .domain = DOMAIN_NETWORK, .verdict = "deny", .rule = "gateway", .message = text};
 
 	(void)snprintf(text, sizeof(text), "the gateway's %s role ended (%s); the run was ended", role, how);
 	s->lost = true;
@@ -108,7 +116,8 @@ static void on_answer(void *arg, uint64_t id, const char *what, bool yes)
 {
 	struct supervise_gate *s = arg;
 	struct event_field field = {.key = "target", .value = sv_of(what)};
-	struct event e = {.kind = EVENT_NOTE, .domain = DOMAIN_NETWORK, .rule = "network.ask", .fields = &field, .n_fields = 1};
+	struct event e = {
+		.kind = EVENT_NOTE, .domain = DOMAIN_NETWORK, .rule = "network.ask", .fields = &field, .n_fields = 1};
 	struct error err = {0};
 
 	if (yes && allow(s, what, &err) < 0)
@@ -124,7 +133,8 @@ static void on_ask(void *arg, uint64_t question, struct sv host, uint32_t port)
 	struct supervise_gate *s = arg;
 	char what[300];
 
-	(void)snprintf(what, sizeof(what), memchr(host.p, ':', host.n) ? "[%.*s]:%u" : "%.*s:%u", (int)(host.n < 256 ? host.n : 255), host.p, port);
+	(void)snprintf(what, sizeof(what), memchr(host.p, ':', host.n) ? "[%.*s]:%u" : "%.*s:%u",
+		       (int)(host.n < 256 ? host.n : 255), host.p, port);
 	ask_add(&s->ask, question, sv_of(what), s->now());
 }
 
@@ -163,10 +173,15 @@ void supervise_gate_done(struct supervise_gate *s)
 	ask_done(&s->ask);
 }
 
-/* What is dialled comes to the gateway, but the kernel cannot refuse any of it: that is none of the policy's, and still to be known. */
+/* What is dialled comes to the gateway, but the kernel cannot refuse any of it: that is none of the policy's, and still
+ * to be known. */
 static void tell_unrefused(struct supervise_gate *s, const struct gate_listener *what, size_t n)
 {
-	struct event e = {.kind = EVENT_NOTE, .domain = DOMAIN_NETWORK, .rule = "network", .message = "this kernel cannot refuse connections that are dialled without a proxy before they are made: those that are denied are cut"};
+	struct event e = {.kind = EVENT_NOTE,
+			  .domain = DOMAIN_NETWORK,
+			  .rule = "network",
+			  .message = "this kernel cannot refuse connections that are dialled without a proxy before "
+				     "they are made: those that are denied are cut"};
 	bool dialled = n == 0;
 	size_t i;
 

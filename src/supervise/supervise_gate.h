@@ -1,5 +1,6 @@
 /*
- * supervise_gate: what the supervisor does with the gateway's words, and the gateway with PID 1's sockets. For supervise.c only.
+ * supervise_gate: what the supervisor does with the gateway's words, and the gateway with PID 1's sockets. For
+ * supervise.c only.
  */
 #ifndef CORDON_SUPERVISE_SUPERVISE_GATE_H
 #define CORDON_SUPERVISE_SUPERVISE_GATE_H

@@ -13,7 +13,9 @@
 
 static void on_started(struct supervisor *s, struct wire_message *m)
 {
-	int master = m->n_fds == 1 ? fd_take(&m->fds[0]) : s->req->carries && s->req->terminal >= 0 ? fcntl(s->req->terminal, F_DUPFD_CLOEXEC, 3) : -1;
+	int master = m->n_fds == 1                              ? fd_take(&m->fds[0])
+		     : s->req->carries && s->req->terminal >= 0 ? fcntl(s->req->terminal, F_DUPFD_CLOEXEC, 3)
+								: -1;
 
 	s->ret->started = true;
 	keep_is_ready(&s->keep, s->req->id, now_ms());
@@ -36,10 +38,15 @@ static void on_stopped(struct supervisor *s)
 /* What must not be seen can be, or nobody would notice any more. */
 static void uncovered(struct supervisor *s)
 {
-	struct event e = {.kind = EVENT_SIGNAL, .domain = DOMAIN_FILESYSTEM, .verdict = "deny", .rule = "filesystem.deny", .message = s->ret->failed.text};
+	struct event e = {.kind = EVENT_SIGNAL,
+			  .domain = DOMAIN_FILESYSTEM,
+			  .verdict = "deny",
+			  .rule = "filesystem.deny",
+			  .message = s->ret->failed.text};
 
 	if (!s->ret->failed.kind)
-		(void)error_set(&s->ret->failed, ERROR_SYSTEM, "what watches over denied names ended; the sandbox was ended");
+		(void)error_set(&s->ret->failed, ERROR_SYSTEM,
+				"what watches over denied names ended; the sandbox was ended");
 	control_tell_limit(&s->control, INSIDE_ALL, e.rule);
 	supervisor_log(s, &e);
 	supervisor_kill_all(s);
@@ -82,7 +89,12 @@ static void on_denied(struct supervisor *s, struct wire_in *w)
 	struct sv rule = wire_get_sv(w), what = wire_get_sv(w);
 	AUTO_FREE char *name = strndup(rule.p, rule.n);
 	struct event_field field = {.key = "target", .value = what};
-	struct event e = {.kind = EVENT_DENIAL, .domain = domain, .verdict = "deny", .rule = name, .fields = &field, .n_fields = 1};
+	struct event e = {.kind = EVENT_DENIAL,
+			  .domain = domain,
+			  .verdict = "deny",
+			  .rule = name,
+			  .fields = &field,
+			  .n_fields = 1};
 
 	if (domain > DOMAIN_INFERENCE)
 		e.domain = DOMAIN_NONE;
@@ -142,12 +154,19 @@ static void on_members(struct supervisor *s, struct wire_message *m, struct wire
 static void on_pretended(struct supervisor *s, struct wire_in *w)
 {
 	static const char *const messages[] = {
-		"the sandbox has one id, and a program asked to be another: give the user a range in /etc/subuid and /etc/subgid, with newuidmap installed, or run it as root",
-		"the sandbox has one id: files that were given to others stayed with it, and the workload was told that they were given",
+		"the sandbox has one id, and a program asked to be another: give the user a range in /etc/subuid and "
+		"/etc/subgid, with newuidmap installed, or run it as root",
+		"the sandbox has one id: files that were given to others stayed with it, and the workload was told "
+		"that they were given",
 	};
 	struct sv call = wire_get_sv(w);
 	struct event_field field = {.key = "target", .value = call};
-	struct event e = {.kind = EVENT_NOTE, .domain = DOMAIN_PROCESS, .rule = "image.ids", .message = messages[wire_get_u32(w) == 1], .fields = &field, .n_fields = 1};
+	struct event e = {.kind = EVENT_NOTE,
+			  .domain = DOMAIN_PROCESS,
+			  .rule = "image.ids",
+			  .message = messages[wire_get_u32(w) == 1],
+			  .fields = &field,
+			  .n_fields = 1};
 
 	if (wire_ok(w))
 		supervisor_log(s, &e);
@@ -155,7 +174,11 @@ static void on_pretended(struct supervisor *s, struct wire_in *w)
 
 static void on_unwatched(struct supervisor *s)
 {
-	struct event e = {.kind = EVENT_NOTE, .domain = DOMAIN_FILESYSTEM, .rule = "filesystem.deny", .message = "no inotify watches are left: a denied file that the host replaces is covered by the search alone, seconds later"};
+	struct event e = {.kind = EVENT_NOTE,
+			  .domain = DOMAIN_FILESYSTEM,
+			  .rule = "filesystem.deny",
+			  .message = "no inotify watches are left: a denied file that the host replaces is covered by "
+				     "the search alone, seconds later"};
 
 	s->ret->unwatched = true;
 	supervisor_log(s, &e);

@@ -1,5 +1,6 @@
 /*
- * supervise_own: the supervisor of a run, for supervise.c, which acts, and supervise_inside.c, which hears what PID 1 says. Nobody else includes it.
+ * supervise_own: the supervisor of a run, for supervise.c, which acts, and supervise_inside.c, which hears what PID 1
+ * says. Nobody else includes it.
  */
 #ifndef CORDON_SUPERVISE_OWN_H
 #define CORDON_SUPERVISE_OWN_H

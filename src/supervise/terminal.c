@@ -183,8 +183,8 @@ static void read_ours(struct terminal *t)
 }
 
 /*
- * An error means that all inside have closed it. Closing our end now would hang up on a program that closes its files before it ends (cat does), and another may
- * open it again by its name: we look again later.
+ * An error means that all inside have closed it. Closing our end now would hang up on a program that closes its files
+ * before it ends (cat does), and another may open it again by its name: we look again later.
  */
 static void read_theirs(struct terminal *t)
 {
@@ -219,7 +219,8 @@ void terminal_carry(struct terminal *t, const struct pollfd *p, size_t n)
 	if (p[0].fd >= 0 && p[0].revents & (POLLIN | POLLHUP | POLLERR) && t->n_down == 0)
 		read_theirs(t);
 	else if (p[0].fd >= 0 && p[0].revents & (POLLHUP | POLLERR))
-		t->hung = true; /* poll() says so at once each time, and nothing can be read while nobody takes what was */
+		t->hung = true; /* poll() says so at once each time, and nothing can be read while nobody takes what was
+				 */
 }
 
 void terminal_drain(struct terminal *t)

@@ -27,7 +27,8 @@ static uint64_t add(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* Where several are on one file system it counts as often: it is about how much it shrinks, and to look too early does no harm. */
+/* Where several are on one file system it counts as often: it is about how much it shrinks, and to look too early does
+ * no harm. */
 static uint64_t free_bytes(const struct usage *u)
 {
 	const char *const *f;
@@ -74,7 +75,8 @@ uint64_t usage_unaccounted(const struct usage *u)
 
 static uint64_t walk(int folder, bool sizes, unsigned depth);
 
-/* sizes: a file counts with its length where that is more: some file systems say only seconds later what a new one takes. */
+/* sizes: a file counts with its length where that is more: some file systems say only seconds later what a new one
+ * takes. */
 static uint64_t walk_entry(int dir, const char *name, bool sizes, unsigned depth)
 {
 	AUTO_FD next = -1;
@@ -92,7 +94,8 @@ static uint64_t walk_entry(int dir, const char *name, bool sizes, unsigned depth
 		return own;
 	next = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (next < 0)
-		return errno == EMFILE || errno == ENFILE || (errno == EACCES && st.st_uid == geteuid()) ? UINT64_MAX : own;
+		return errno == EMFILE || errno == ENFILE || (errno == EACCES && st.st_uid == geteuid()) ? UINT64_MAX
+													 : own;
 	return add(own, walk(fd_take(&next), sizes, depth + 1));
 }
 
@@ -185,7 +188,8 @@ static bool is_time(const struct usage *u, uint64_t now)
 
 	if (now - u->ended_us >= rest)
 		return true;
-	return now - u->ended_us >= u->cost_us * HURRY_SHARE && u->free_seen > left && u->free_seen - left > u->limit / HURRY_PART;
+	return now - u->ended_us >= u->cost_us * HURRY_SHARE && u->free_seen > left &&
+	       u->free_seen - left > u->limit / HURRY_PART;
 }
 
 static void start(struct usage *u, uint64_t now)

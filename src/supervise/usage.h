@@ -1,8 +1,11 @@
 /*
  * usage: how much some folders hold, measured again and again by a child of ours, so that nobody waits for it.
  *
- * A walk takes at most a fiftieth of the time, a fifth where the file system's free space shrank by a good part of the limit since the last one; a workload is over its limit for about as long as two walks take. What a hostile owner
- * hides from a walk counts as over the limit: a tree deeper than USAGE_MAX_DEPTH, or than we may have files open, or a folder of our own that is shut to us. A file with several names counts once, in parts; one without bytes as 1 KiB, as do links and the like.
+ * A walk takes at most a fiftieth of the time, a fifth where the file system's free space shrank by a good part of the
+ * limit since the last one; a workload is over its limit for about as long as two walks take. What a hostile owner
+ * hides from a walk counts as over the limit: a tree deeper than USAGE_MAX_DEPTH, or than we may have files open, or a
+ * folder of our own that is shut to us. A file with several names counts once, in parts; one without bytes as 1 KiB, as
+ * do links and the like.
  *
  * Owns a child and an fd; usage_done() ends both.
  */
@@ -40,7 +43,8 @@ bool usage_poll(struct usage *u);
 /* By how much their file systems became less free that is not in the folders: whoever else writes there counts too. */
 uint64_t usage_unaccounted(const struct usage *u);
 
-/* What they hold now, waited for, with no file less than its length: what new ones take may be told late. userns: as above. UINT64_MAX where it cannot be told. */
+/* What they hold now, waited for, with no file less than its length: what new ones take may be told late. userns: as
+ * above. UINT64_MAX where it cannot be told. */
 uint64_t usage_now(const char *const *folders, int userns);
 
 /* What a folder holds, by a walk of our own: UINT64_MAX where it cannot be told. */

@@ -16,11 +16,12 @@
 #include "sys/cgroup.h"
 
 enum {
-	FILES_EVERY = 20, /* polls between looks at files, as long as there are some */
+	FILES_EVERY = 20,  /* polls between looks at files, as long as there are some */
 	TABLES_SHARE = 64, /* page tables are asked for where they could be one part in so many of the limit */
-	EXACT_SHARE = 5,  /* Pss takes at most one part in so many of the time */
-	POLL_SHARE = 20,  /* and a whole poll */
-	SOCKETS_SHARE = 8, /* TCP buffers may be one part in so many over the limit; what sockets hold counts from there */
+	EXACT_SHARE = 5,   /* Pss takes at most one part in so many of the time */
+	POLL_SHARE = 20,   /* and a whole poll */
+	SOCKETS_SHARE =
+		8, /* TCP buffers may be one part in so many over the limit; what sockets hold counts from there */
 	FLOOR_BYTES = 256 << 20,
 	FLOOR_PERCENT = 2,
 };
@@ -62,7 +63,9 @@ static bool has_time(const struct watch_limits *l)
 
 void watch_init(struct watch *w, pid_t init, const struct watch_limits *limits)
 {
-	*w = (struct watch){.limits = *limits, .next_ms = has_time(limits) ? WATCH_POLL_SLOW_MS : WATCH_POLL_MS, .shared_device = watch_files_device()};
+	*w = (struct watch){.limits = *limits,
+			    .next_ms = has_time(limits) ? WATCH_POLL_SLOW_MS : WATCH_POLL_MS,
+			    .shared_device = watch_files_device()};
 	watch_members_init(&w->members, init, limits->tree);
 	watch_sockets_init(&w->sockets);
 	if (limits->kernel)
@@ -105,7 +108,8 @@ static void visit_resident(int proc, const char *pid, void *arg)
 	struct watch_status s;
 
 	(void)snprintf(task, sizeof(task), "%.11s", pid);
-	if (!watch_proc_pages(proc, task, &mapped, &resident) && (!watch_proc_alive(proc, pid, task) || !watch_proc_pages(proc, task, &mapped, &resident)))
+	if (!watch_proc_pages(proc, task, &mapped, &resident) &&
+	    (!watch_proc_alive(proc, pid, task) || !watch_proc_pages(proc, task, &mapped, &resident)))
 		return;
 	sum->pages += resident;
 	/* a page that is mapped takes an entry of 8 bytes at most */
@@ -167,7 +171,8 @@ static void keep_one(struct exact *sum, const struct exact_one *one)
 	sum->v[sum->n++] = *one;
 }
 
-/* Step 2. A child that came meanwhile has the pages that its parent was seen to have alone: that one is looked at again. */
+/* Step 2. A child that came meanwhile has the pages that its parent was seen to have alone: that one is looked at
+ * again. */
 static void visit_exact(int proc, const char *pid, void *arg)
 {
 	struct exact *sum = arg;
@@ -186,7 +191,8 @@ static void visit_exact(int proc, const char *pid, void *arg)
 	keep_one(sum, &one);
 }
 
-/* Processes with many threads are looked at by the numbers that they have here: found in the tree of children, and where there is none, slowly. */
+/* Processes with many threads are looked at by the numbers that they have here: found in the tree of children, and
+ * where there is none, slowly. */
 static void visit_files(struct watch *w, watch_visit_fn *visit, struct watch_files *f)
 {
 	struct watch_members host;
@@ -219,8 +225,9 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * Of memory that is mapped and not open, only what is mapped can be seen. Its pages stay for as long as any part of it is mapped: each object counts with the most that was last seen of it, and one that became
- * smaller shows a workload that keeps what cannot be seen.
+ * Of memory that is mapped and not open, only what is mapped can be seen. Its pages stay for as long as any part of it
+ * is mapped: each object counts with the most that was last seen of it, and one that became smaller shows a workload
+ * that keeps what cannot be seen.
  */
 static void look_at_shared(struct watch *w)
 {
@@ -257,7 +264,8 @@ static void look_at_shared(struct watch *w)
 }
 
 /*
- * What is mapped need not be there, so it is no more than what the host's shared memory grew by; where something is hidden it can be all of that.
+ * What is mapped need not be there, so it is no more than what the host's shared memory grew by; where something is
+ * hidden it can be all of that.
  */
 static uint64_t shared_bytes(const struct watch *w)
 {
@@ -294,7 +302,8 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Who forks and ends faster than we look is among those listed last and got away: each of them has what the largest of its kind had. */
+/* Who forks and ends faster than we look is among those listed last and got away: each of them has what the largest of
+ * its kind had. */
 static struct exact_one sum_up(struct exact *all, const struct watch_members *m)
 {
 	struct exact_one sum = {0}, gone = {0};
@@ -322,7 +331,8 @@ static struct exact_one sum_up(struct exact *all, const struct watch_members *m)
 /* Where a cgroup counts most of what sockets hold, the kernel keeps it at the limit: that is not over it. */
 static uint64_t kernel_bytes(const struct watch *w)
 {
-	uint64_t limit = w->limits.kernel, few = limit / SOCKETS_SHARE, held = w->sockets.bytes, known = w->sockets.grown;
+	uint64_t limit = w->limits.kernel, few = limit / SOCKETS_SHARE, held = w->sockets.bytes,
+		 known = w->sockets.grown;
 	uint64_t listed = limit ? watch_kernel_bytes(&w->kernel, limit) : 0;
 
 	if (held <= few)
@@ -346,7 +356,8 @@ static uint64_t measure_exactly(struct watch *w)
 	return all.full ? UINT64_MAX : add(sum.own * 1024, shared);
 }
 
-/* w->memory is an upper bound that is over the limit: is it really? What moves from one process to another while we look could be counted twice, but hardly so two times in a row. */
+/* w->memory is an upper bound that is over the limit: is it really? What moves from one process to another while we
+ * look could be counted twice, but hardly so two times in a row. */
 static bool really_over(struct watch *w)
 {
 	uint64_t start = watch_proc_spent_us();
@@ -414,7 +425,8 @@ static void look_at_kernel(struct watch *w)
 	uint64_t start = watch_proc_spent_us();
 	struct watch_kernel_count c;
 
-	if (!watch_kernel_due(&w->kernel, w->limits.kernel, w->limits.memory ? w->memory : kernel_bytes(w), (uint64_t)now_us()))
+	if (!watch_kernel_due(&w->kernel, w->limits.kernel, w->limits.memory ? w->memory : kernel_bytes(w),
+			      (uint64_t)now_us()))
 		return;
 	c = count_kernel(w, start + WATCH_KERNEL_US);
 	watch_kernel_counted(&w->kernel, &c, w->limits.kernel, (uint64_t)now_us(), watch_proc_spent_us() - start);
@@ -504,9 +516,12 @@ const char *watch_limit_of(enum watch_verdict v, const char **ret_message)
 		const char *key, *message;
 	} limits[] = {
 		[WATCH_MEMORY] = {"process.memory", "the sandbox used more memory than process.memory allows"},
-		[WATCH_PROCESSES] = {"process.max_processes", "the sandbox had more processes than process.max_processes allows"},
-		[WATCH_STORAGE] = {"storage", "what the sandbox changed in its image, and the folders that it may write to, hold more than they may"},
-		[WATCH_COPY] = {"filesystem.tmp_size", "the sandbox's copy of the work folder grew by more than filesystem.tmp_size allows"},
+		[WATCH_PROCESSES] = {"process.max_processes",
+				     "the sandbox had more processes than process.max_processes allows"},
+		[WATCH_STORAGE] = {"storage", "what the sandbox changed in its image, and the folders that it may "
+					      "write to, hold more than they may"},
+		[WATCH_COPY] = {"filesystem.tmp_size",
+				"the sandbox's copy of the work folder grew by more than filesystem.tmp_size allows"},
 		[WATCH_DISK] = {"disk", "the disk that holds the sandbox's changes is nearly full"},
 		[WATCH_GONE] = {NULL, NULL},
 	};

@@ -145,7 +145,8 @@ static void add_memory(int proc, const char *task, void *files)
 
 static void each_table(struct watch_files *f, int proc, const char *pid, watch_proc_fn *add)
 {
-	if (!watch_proc_each_table(proc, pid, f->numbers_are_ours, f->numbers_are_ours || f->all_threads ? UINT_MAX - 1 : THREADS_MAX, add, f))
+	if (!watch_proc_each_table(proc, pid, f->numbers_are_ours,
+				   f->numbers_are_ours || f->all_threads ? UINT_MAX - 1 : THREADS_MAX, add, f))
 		f->more_threads = true;
 }
 
@@ -177,7 +178,8 @@ static bool is_memory(int fds, const char *fd, const char *link, size_t n)
 	if (!begins_with(link, n, memfd_name) && !begins_with(link, n, "/dev/"))
 		return false;
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d/%.11s", fds, fd);
-	return statfs(path, &fs) == 0 && ((unsigned long)fs.f_type == TMPFS_MAGIC_NUMBER || (unsigned long)fs.f_type == hugetlbfs_magic);
+	return statfs(path, &fs) == 0 &&
+	       ((unsigned long)fs.f_type == TMPFS_MAGIC_NUMBER || (unsigned long)fs.f_type == hugetlbfs_magic);
 }
 
 static void add_deleted(int proc, const char *task, void *files)
@@ -193,7 +195,9 @@ static void add_deleted(int proc, const char *task, void *files)
 	while (d && (e = readdir(d))) {
 		n = readlinkat(dirfd(d), e->d_name, link, sizeof(link));
 		/* one whose name is too long to be told may have been deleted, too */
-		if (n < 0 ? errno != ENAMETOOLONG : !ends_with(link, (size_t)n, " (deleted)") || is_memory(dirfd(d), e->d_name, link, (size_t)n))
+		if (n < 0 ? errno != ENAMETOOLONG
+			  : !ends_with(link, (size_t)n, " (deleted)") ||
+				    is_memory(dirfd(d), e->d_name, link, (size_t)n))
 			continue;
 		if (fstatat(dirfd(d), e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0)
 			watch_files_add(files, file_of(&st));
@@ -227,7 +231,9 @@ bool watch_files_line(const char *line, dev_t device, struct watch_file *ret)
 	size_t i;
 	bool is;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %x:%x %lu %n", &from, &to, &offset, &major, &minor, &ino, &at) != 6 || !at)
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %x:%x %lu %n", &from, &to, &offset, &major, &minor,
+		   &ino, &at) != 6 ||
+	    !at)
 		return false;
 	is = device && makedev(major, minor) == device;
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -1,7 +1,8 @@
 /*
  * watch_files: files that processes of a sandbox hold without a name in it, each counted once however many have it.
  *
- * Holds WATCH_FILES_MAX different ones. Where there are more, or no memory for them, the sum is UINT64_MAX: nobody hides behind a number.
+ * Holds WATCH_FILES_MAX different ones. Where there are more, or no memory for them, the sum is UINT64_MAX: nobody
+ * hides behind a number.
  */
 #ifndef CORDON_SUPERVISE_WATCH_FILES_H
 #define CORDON_SUPERVISE_WATCH_FILES_H
@@ -13,7 +14,8 @@
 
 enum {
 	WATCH_FILES_MAX = 65536,
-	WATCH_PIPE_BYTES = 65536, /* as the kernel makes them; where nobody else counts them the filter lets none become larger */
+	WATCH_PIPE_BYTES =
+		65536, /* as the kernel makes them; where nobody else counts them the filter lets none become larger */
 };
 
 struct watch_file {
@@ -29,12 +31,14 @@ struct watch_files {
 	bool full;
 	bool hidden; /* there was a process that may have more of them: watch_proc_is_hidden() */
 	bool more_threads; /* there was one with more threads than were looked at */
-	/* For the functions below: as watch_proc_each_table() and watch_proc_is_hidden() have it; and watch_files_device(). */
+	/* For the functions below: as watch_proc_each_table() and watch_proc_is_hidden() have it; and
+	 * watch_files_device(). */
 	bool numbers_are_ours;
 	bool all_threads; /* however many, although the numbers are not ours */
 	pid_t ahead;
 	dev_t device;
-	/* What watch_files_locks() and watch_files_maps() count, up to `most`, or until watch_proc_spent_us() is over; then they stop. */
+	/* What watch_files_locks() and watch_files_maps() count, up to `most`, or until watch_proc_spent_us() is over;
+	 * then they stop. */
 	uint64_t counted, most, until_us;
 	uint64_t most_pipes; /* watch_files_pipes() stops at so many, too */
 	bool cut; /* it was */
@@ -51,7 +55,8 @@ uint64_t watch_files_bytes(const struct watch_files *f);
 void watch_files_memory(int proc, const char *pid, void *files);
 /* deleted files that it has open; */
 void watch_files_deleted(int proc, const char *pid, void *files);
-/* shared anonymous memory, a file without a name, and memfds that it has mapped: a mapping's end tells the least size. */
+/* shared anonymous memory, a file without a name, and memfds that it has mapped: a mapping's end tells the least size.
+ */
 void watch_files_shared(int proc, const char *pid, void *files);
 
 /* What it adds to `counted`: the locks of files that it has open, */
@@ -61,9 +66,11 @@ void watch_files_maps(int proc, const char *pid, void *files);
 /* What it adds to a struct watch_files until then: the pipes that it has, each with the most that it can hold. */
 void watch_files_pipes(int proc, const char *pid, void *files);
 
-/* The kernel's own file system in memory, where all of these are, whatever a process calls them; 0: it cannot be told. */
+/* The kernel's own file system in memory, where all of these are, whatever a process calls them; 0: it cannot be told.
+ */
 dev_t watch_files_device(void);
-/* A line of "maps" that is about such memory. Not System V segments: kernel.shmall bounds them, and their numbers could be those of others. */
+/* A line of "maps" that is about such memory. Not System V segments: kernel.shmall bounds them, and their numbers could
+ * be those of others. */
 bool watch_files_line(const char *line, dev_t device, struct watch_file *ret);
 
 #endif

@@ -11,15 +11,17 @@ enum { LEAST_SHARE = 8, GROWS_SHARE = 32, COUNT_SHARE = 5, AGAIN_US = 1000000, A
 struct watch_memory watch_kernel_memory(const char *meminfo)
 {
 	static const char *const named[] = {
-		"\nMemFree:", "\nBuffers:", "\nCached:", "\nSwapCached:", "\nAnonPages:", "\nSReclaimable:", "\nSUnreclaim:",
-		"\nKernelStack:", "\nPageTables:", "\nSecPageTables:", "\nPercpu:", "\nHugetlb:",
+		"\nMemFree:",    "\nBuffers:",       "\nCached:",     "\nSwapCached:",
+		"\nAnonPages:",  "\nSReclaimable:",  "\nSUnreclaim:", "\nKernelStack:",
+		"\nPageTables:", "\nSecPageTables:", "\nPercpu:",     "\nHugetlb:",
 	};
 	uint64_t all = watch_proc_number(meminfo, "MemTotal:"), sum = 0;
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(named); i++)
 		sum += watch_proc_number(meminfo, named[i]);
-	return (struct watch_memory){watch_proc_number(meminfo, "\nSUnreclaim:") * 1024, (all > sum ? all - sum : 0) * 1024};
+	return (struct watch_memory){watch_proc_number(meminfo, "\nSUnreclaim:") * 1024,
+				     (all > sum ? all - sum : 0) * 1024};
 }
 
 static struct watch_memory read_memory(void)
@@ -85,7 +87,8 @@ bool watch_kernel_is_over(const struct watch_kernel *k, uint64_t bytes, uint64_t
 	return bytes > limit && grown(k, &k->before) > limit;
 }
 
-void watch_kernel_counted(struct watch_kernel *k, const struct watch_kernel_count *c, uint64_t limit, uint64_t now_us, uint64_t spent_us)
+void watch_kernel_counted(struct watch_kernel *k, const struct watch_kernel_count *c, uint64_t limit, uint64_t now_us,
+			  uint64_t spent_us)
 {
 	uint64_t again = spent_us * AGAIN_SHARE;
 

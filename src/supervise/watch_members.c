@@ -41,7 +41,8 @@ static bool is_sandbox_s(int fd)
 	struct statfs fs;
 	char ourselves[16];
 
-	return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_MAGIC && readlinkat(fd, "self", ourselves, sizeof(ourselves)) < 0 && errno == ENOENT;
+	return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_MAGIC &&
+	       readlinkat(fd, "self", ourselves, sizeof(ourselves)) < 0 && errno == ENOENT;
 }
 
 bool watch_members_take_proc(struct watch_members *m, int fd)
@@ -195,7 +196,8 @@ static void list_children(struct walk *k, pid_t pid)
 		(void)closedir(d);
 }
 
-/* It is there, and its children cannot be asked for: the kernel has no CONFIG_PROC_CHILDREN, or /proc hides processes from us (hidepid). */
+/* It is there, and its children cannot be asked for: the kernel has no CONFIG_PROC_CHILDREN, or /proc hides processes
+ * from us (hidepid). */
 static bool is_blind(const struct walk *k)
 {
 	char path[64];

@@ -1,11 +1,13 @@
 /*
  * watch_members: the processes of a sandbox, for the watchdog.
  *
- * They are listed in the sandbox's own /proc, which lists exactly its PID namespace and those below: its PID 1 sends a descriptor of it, or it is reached through PID 1's root. Where there is none (yet), by the tree
- * of children in the host's.
+ * They are listed in the sandbox's own /proc, which lists exactly its PID namespace and those below: its PID 1 sends a
+ * descriptor of it, or it is reached through PID 1's root. Where there is none (yet), by the tree of children in the
+ * host's.
  *
- * Whoever forks and ends while others are looked at must not slip through with what its child has by then: a walk lists and visits all, and then, round by round, lists again and at once visits those that came
- * meanwhile, until there were none, or for WATCH_ROUNDS. At most WATCH_MAX_PROCESSES are visited; the count goes on.
+ * Whoever forks and ends while others are looked at must not slip through with what its child has by then: a walk lists
+ * and visits all, and then, round by round, lists again and at once visits those that came meanwhile, until there were
+ * none, or for WATCH_ROUNDS. At most WATCH_MAX_PROCESSES are visited; the count goes on.
  *
  * Owns an fd and memory. The pid must stay unreaped by the caller, or it could be another's.
  */
@@ -25,7 +27,8 @@ struct watch_members {
 	int proc_fd; /* the sandbox's /proc, or -1 */
 	bool blind;  /* the last walk needed the tree of children, and the kernel shows us none of it */
 	bool late;   /* while a process is visited: it came after the walk had begun */
-	pid_t *listed; /* as they were listed last, in the order of their numbers; where the walk went on to its end all of these were visited */
+	pid_t *listed; /* as they were listed last, in the order of their numbers; where the walk went on to its end all
+			  of these were visited */
 	size_t n_listed, listed_cap;
 };
 

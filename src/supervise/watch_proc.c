@@ -76,7 +76,11 @@ static void take_line(struct watch_status *s, const char *line)
 	const struct {
 		const char *key;
 		uint64_t *to;
-	} numbers[] = {{"VmSize:", &s->mapped}, {"VmPTE:", &s->tables}, {"VmSwap:", &s->swap}, {"RssAnon:", &s->anon}, {"RssShmem:", &s->shared}};
+	} numbers[] = {{"VmSize:", &s->mapped},
+		       {"VmPTE:", &s->tables},
+		       {"VmSwap:", &s->swap},
+		       {"RssAnon:", &s->anon},
+		       {"RssShmem:", &s->shared}};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(numbers); i++)
@@ -119,7 +123,8 @@ bool watch_proc_pages(int dir, const char *task, uint64_t *ret_mapped, uint64_t 
 {
 	char text[256];
 
-	return watch_proc_read(dir, task, "statm", text, sizeof(text)) > 0 && sscanf(text, "%" SCNu64 " %" SCNu64, ret_mapped, ret_resident) == 2 && *ret_mapped;
+	return watch_proc_read(dir, task, "statm", text, sizeof(text)) > 0 &&
+	       sscanf(text, "%" SCNu64 " %" SCNu64, ret_mapped, ret_resident) == 2 && *ret_mapped;
 }
 
 static void name_task(char ret[static WATCH_TASK_SIZE], const char *pid, const char *tid)
@@ -161,7 +166,8 @@ bool watch_proc_is_hidden(int dir, const char *task, pid_t ahead)
 {
 	struct watch_status s;
 
-	return watch_proc_status(dir, task, &s) && s.mapped && s.filtered && s.inside != 1 && (!ahead || s.inside != ahead);
+	return watch_proc_status(dir, task, &s) && s.mapped && s.filtered && s.inside != 1 &&
+	       (!ahead || s.inside != ahead);
 }
 
 /* Where it cannot be told they are taken for two: what is looked at twice counts once. */

@@ -1,7 +1,8 @@
 /*
  * watch_proc: reading a process's entry in a /proc, for the watchdog.
  *
- * A process goes on when its first thread has ended, but its own entry then shows no memory and no open files: those of a thread that lives on do ("PID/task/TID").
+ * A process goes on when its first thread has ended, but its own entry then shows no memory and no open files: those of
+ * a thread that lives on do ("PID/task/TID").
  */
 #ifndef CORDON_SUPERVISE_WATCH_PROC_H
 #define CORDON_SUPERVISE_WATCH_PROC_H
@@ -45,17 +46,21 @@ bool watch_proc_pages(int dir, const char *task, uint64_t *ret_mapped, uint64_t 
 bool watch_proc_alive(int dir, const char *pid, char ret[static WATCH_TASK_SIZE]);
 
 /*
- * Whether a process of the workload's is there that we were refused a look at. Who executes a file that it may not read, of an owner or a group that its user namespace has no number for, is out of reach for
- * all but root. Our own PID 1 and its helpers are too: those have no filter of system calls, but for the one (ahead, its number inside; 0: none) that waits to become a command.
+ * Whether a process of the workload's is there that we were refused a look at. Who executes a file that it may not
+ * read, of an owner or a group that its user namespace has no number for, is out of reach for all but root. Our own PID
+ * 1 and its helpers are too: those have no filter of system calls, but for the one (ahead, its number inside; 0: none)
+ * that waits to become a command.
  */
 bool watch_proc_is_hidden(int dir, const char *task, pid_t ahead);
 
 typedef void watch_proc_fn(int dir, const char *task, void *arg);
 
 /*
- * Calls fn for one task per table of open files that the process has: threads may have their own. Which of them do can only be told where dir is the /proc of our own PID namespace (numbers_are_ours); elsewhere all of them are
- * looked at, most of them at most: false where there are more.
+ * Calls fn for one task per table of open files that the process has: threads may have their own. Which of them do can
+ * only be told where dir is the /proc of our own PID namespace (numbers_are_ours); elsewhere all of them are looked at,
+ * most of them at most: false where there are more.
  */
-bool watch_proc_each_table(int dir, const char *pid, bool numbers_are_ours, unsigned most, watch_proc_fn *fn, void *arg);
+bool watch_proc_each_table(int dir, const char *pid, bool numbers_are_ours, unsigned most, watch_proc_fn *fn,
+			   void *arg);
 
 #endif

@@ -1,11 +1,12 @@
 /*
  * watch_sockets: what the sockets of a sandbox's network namespace hold, for the watchdog.
  *
- * Datagrams that are not sent yet are in no cgroup, and where no cgroup counts memory no buffers are in any. PID 1 sends
- * a socket that may ask the kernel for the sockets that have an address; how many there are in all, the namespace says.
- * Of the others, which can hold as much, WATCH_SOCKETS_FEW are any program's: each further one counts with the most that
- * a socket may have, and all no more than the kernel's memory has grown by (watch_kernel.h), or, where that is more, what
- * TCP and UDP have of the whole host: pages that were free to be used again just before do not show in the former.
+ * Datagrams that are not sent yet are in no cgroup, and where no cgroup counts memory no buffers are in any. PID 1
+ * sends a socket that may ask the kernel for the sockets that have an address; how many there are in all, the namespace
+ * says. Of the others, which can hold as much, WATCH_SOCKETS_FEW are any program's: each further one counts with the
+ * most that a socket may have, and all no more than the kernel's memory has grown by (watch_kernel.h), or, where that
+ * is more, what TCP and UDP have of the whole host: pages that were free to be used again just before do not show in
+ * the former.
  *
  * Sockets are the namespace's: those of sandboxes that share one are counted by the one that it belongs to.
  *

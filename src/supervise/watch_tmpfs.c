@@ -47,7 +47,9 @@ static bool next_mount(FILE *f, struct mount *ret)
 	unsigned major, minor;
 
 	while (fgets(line, sizeof(line), f)) {
-		if (!strstr(line, " - tmpfs ") || sscanf(line, "%*d %*d %u:%u %*s %4095s %2s", &major, &minor, ret->at, mode) != 4 || strcmp(mode, "rw") != 0)
+		if (!strstr(line, " - tmpfs ") ||
+		    sscanf(line, "%*d %*d %u:%u %*s %4095s %2s", &major, &minor, ret->at, mode) != 4 ||
+		    strcmp(mode, "rw") != 0)
 			continue;
 		ret->dev = makedev(major, minor);
 		return true;
@@ -99,7 +101,8 @@ void watch_tmpfs_find(int proc, const char *pid, void *tmpfs)
 			continue;
 		(void)snprintf(path, sizeof(path), "%.11s/root%s", pid, m.at);
 		fd = openat(proc, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != m.dev) /* something lies above it, or a link led astray */
+		if (fd < 0 || fstat(fd, &st) < 0 ||
+		    st.st_dev != m.dev) /* something lies above it, or a link led astray */
 			continue;
 		t->v[t->n].dev = m.dev;
 		t->v[t->n++].fd = fd_take(&fd);

@@ -69,8 +69,9 @@ static int set_cpus(pid_t pid, const struct cpus *cpus)
 }
 
 /*
- * The kernel likes to start a child on its parent's CPU, where one waits for the other. While the child sleeps or waits for that CPU, it can be sent to another without either being interrupted; where there is no other, the
- * kernel refuses, and all is as it was.
+ * The kernel likes to start a child on its parent's CPU, where one waits for the other. While the child sleeps or waits
+ * for that CPU, it can be sent to another without either being interrupted; where there is no other, the kernel
+ * refuses, and all is as it was.
  */
 static void place_elsewhere(pid_t child, struct cpus *ret_ours)
 {
@@ -97,7 +98,8 @@ void sys_begin_elsewhere(pid_t child)
 static bool is_placed(const struct sys_beside *b)
 {
 	while (!__atomic_load_n(&b->placed, __ATOMIC_SEQ_CST))
-		if (raw_call(SYS_futex, at(&b->placed), FUTEX_WAIT, 0, at(moment), 0) == -ETIMEDOUT && raw_call(SYS_getppid, 0, 0, 0, 0, 0) != b->parent)
+		if (raw_call(SYS_futex, at(&b->placed), FUTEX_WAIT, 0, at(moment), 0) == -ETIMEDOUT &&
+		    raw_call(SYS_getppid, 0, 0, 0, 0, 0) != b->parent)
 			return false;
 	return true;
 }
@@ -174,7 +176,8 @@ static void kill_if_stopped(pid_t pid)
 		(void)raw_call(SYS_kill, pid, SIGKILL, 0, 0, 0);
 }
 
-/* Waits at *word for as long as it has this value, and a moment at most: nobody would wake us where the child was killed or stopped. */
+/* Waits at *word for as long as it has this value, and a moment at most: nobody would wake us where the child was
+ * killed or stopped. */
 static void wait_a_moment(const struct sys_beside *b, const int *word, int value)
 {
 	/* not FUTEX_PRIVATE: the kernel wakes without it */
@@ -189,7 +192,8 @@ void sys_beside_wait(struct sys_beside *b)
 	(void)munmap(b->stack, b->size);
 }
 
-/* Until nobody has the other end of a pipe: the kernel closes the child's when it has left our memory. gVisor would not clear a word of it then. */
+/* Until nobody has the other end of a pipe: the kernel closes the child's when it has left our memory. gVisor would not
+ * clear a word of it then. */
 static void wait_for_end(int fd, pid_t pid)
 {
 	struct pollfd p = {.fd = fd};
@@ -233,8 +237,9 @@ void sys_turn_reach(int *turn, int value)
 }
 
 /*
- * What is waited for comes within a fraction of a millisecond mostly. To be woken takes a virtual CPU that went to sleep as long, and who wakes up may take the CPU of the very process that it waited for, while another is idle:
- * so we stay awake for that long, behind all who want this CPU.
+ * What is waited for comes within a fraction of a millisecond mostly. To be woken takes a virtual CPU that went to
+ * sleep as long, and who wakes up may take the CPU of the very process that it waited for, while another is idle: so we
+ * stay awake for that long, behind all who want this CPU.
  */
 static void wait_awake(const int *turn, int value)
 {
@@ -277,7 +282,8 @@ static bool get_scheduling(pid_t pid, struct scheduling *ret)
 	memset(ret, 0, sizeof(*ret));
 	ret->policy = raw_call(SYS_sched_getscheduler, pid, 0, 0, 0, 0);
 	ret->nice = raw_call(SYS_getpriority, PRIO_PROCESS, pid, 0, 0, 0);
-	return ret->policy >= 0 && ret->nice >= 0 && raw_call(SYS_sched_getparam, pid, at(&ret->parameter), 0, 0, 0) == 0 &&
+	return ret->policy >= 0 && ret->nice >= 0 &&
+	       raw_call(SYS_sched_getparam, pid, at(&ret->parameter), 0, 0, 0) == 0 &&
 	       raw_call(SYS_sched_getaffinity, pid, sizeof(ret->cpus), at(ret->cpus), 0, 0) >= 0;
 }
 
@@ -287,7 +293,8 @@ bool sys_beside_is_scheduled_alike(const struct sys_beside *b, bool pinned)
 
 	if (!get_scheduling(0, &ours) || !get_scheduling(b->pid, &its))
 		return false;
-	return ours.policy == its.policy && ours.nice == its.nice && ours.parameter == its.parameter && (pinned || memcmp(ours.cpus, its.cpus, sizeof(ours.cpus)) == 0);
+	return ours.policy == its.policy && ours.nice == its.nice && ours.parameter == its.parameter &&
+	       (pinned || memcmp(ours.cpus, its.cpus, sizeof(ours.cpus)) == 0);
 }
 
 static long loopback_up(void)

@@ -278,7 +278,8 @@ int cgroup_open(const struct cgroup_env *env, const char *id, struct cgroup **re
 
 int cgroup_open_folder(const struct cgroup_env *env, const char *folder, struct cgroup **ret)
 {
-	return name_is_valid(folder, CGROUP_FOLDER_MAX) ? open_named(env, cgroup_alloc("", folder), false, ret) : -EINVAL;
+	return name_is_valid(folder, CGROUP_FOLDER_MAX) ? open_named(env, cgroup_alloc("", folder), false, ret)
+							: -EINVAL;
 }
 
 void cgroup_free(struct cgroup *cg)
@@ -485,7 +486,8 @@ static void tidy_folder(int folder, bool always)
 	const char *name;
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
-	if (fstat(folder, &st) < 0 || st.st_nlink <= 2 || (!always && st.st_nlink > TIDY_MANY && now.tv_nsec % TIDY_ONE_IN != 0))
+	if (fstat(folder, &st) < 0 || st.st_nlink <= 2 ||
+	    (!always && st.st_nlink > TIDY_MANY && now.tv_nsec % TIDY_ONE_IN != 0))
 		return;
 	if (sys_names_open(&names, folder) < 0)
 		return;
@@ -540,7 +542,8 @@ void cgroup_remove_left(const struct cgroup_env *env, const char *id)
 	n = cgroup_places(env, CGROUP_MEMORY | CGROUP_PIDS | CGROUP_CPU, true, places);
 	for (i = 0; i < n; i++) {
 		/* what was killed a moment ago may still be on its way out */
-		for (waited = 0; waited < LEFT_MS && unlinkat(places[i].fd, name, AT_REMOVEDIR) < 0 && errno == EBUSY; waited++)
+		for (waited = 0; waited < LEFT_MS && unlinkat(places[i].fd, name, AT_REMOVEDIR) < 0 && errno == EBUSY;
+		     waited++)
 			sleep_ms(1);
 		(void)close(places[i].fd);
 	}

@@ -32,7 +32,8 @@ enum {
 	CGROUP_MEMORY = 1,
 	CGROUP_PIDS = 2,
 	CGROUP_CPU = 4,
-	CGROUP_SWAP = 8, /* only in masks: the memory limit holds for swap, too, or there is none. Without it a workload may have all of the swap beyond its limit */
+	CGROUP_SWAP = 8, /* only in masks: the memory limit holds for swap, too, or there is none. Without it a workload
+			    may have all of the swap beyond its limit */
 };
 
 /* 0: no limit. */
@@ -93,7 +94,8 @@ struct cgroup_stats {
 
 void cgroup_stats(const struct cgroup *cg, struct cgroup_stats *ret);
 
-/* The TCP buffers that a v1 cgroup counts apart from the rest; 0 where none does. The kernel goes over their limit for the first data of each connection. */
+/* The TCP buffers that a v1 cgroup counts apart from the rest; 0 where none does. The kernel goes over their limit for
+ * the first data of each connection. */
 uint64_t cgroup_tcp_bytes(const struct cgroup *cg);
 
 /*
@@ -102,10 +104,12 @@ uint64_t cgroup_tcp_bytes(const struct cgroup *cg);
  */
 int cgroup_remove(struct cgroup *cg);
 
-/* Removes the folders of a run whose supervisor was killed, in the places where this process would make them, where nothing is in them. */
+/* Removes the folders of a run whose supervisor was killed, in the places where this process would make them, where
+ * nothing is in them. */
 void cgroup_remove_left(const struct cgroup_env *env, const char *id);
 
-/* Removes such folders where the next run's would be; those that are not just being filled, which takes some seconds to be sure of. */
+/* Removes such folders where the next run's would be; those that are not just being filled, which takes some seconds to
+ * be sure of. */
 void cgroup_tidy(const struct cgroup_env *env);
 
 #endif

@@ -21,7 +21,8 @@ static int copy_in_kernel(int from, int to, uint64_t *size)
 		n = copy_file_range(from, NULL, to, NULL, *size < 1 << 30 ? *size : 1 << 30, 0);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0 && errno != EXDEV && errno != ENOSYS && errno != EOPNOTSUPP && errno != EINVAL && errno != EPERM)
+		if (n < 0 && errno != EXDEV && errno != ENOSYS && errno != EOPNOTSUPP && errno != EINVAL &&
+		    errno != EPERM)
 			return -errno;
 		if (n <= 0)
 			return 0; /* some file systems answer 0 where they mean that they cannot: reading tells */

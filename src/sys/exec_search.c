@@ -66,7 +66,8 @@ int sys_exec_search(char *const *argv, char *const *env)
 		return exec_file(name, argv, env);
 	for (at = path_of(env);; at = end + 1) {
 		end = strchrnul(at, ':');
-		if ((size_t)snprintf(full, sizeof(full), "%.*s/%s", end == at ? 1 : (int)(end - at), end == at ? "." : at, name) < sizeof(full)) {
+		if ((size_t)snprintf(full, sizeof(full), "%.*s/%s", end == at ? 1 : (int)(end - at),
+				     end == at ? "." : at, name) < sizeof(full)) {
 			r = exec_file(full, argv, env);
 			if (r != -ENOENT && r != -ENOTDIR)
 				code = r;

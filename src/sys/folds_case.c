@@ -99,7 +99,8 @@ static unsigned try_names(DIR *d, int dir, struct found *found)
 	return tried;
 }
 
-/* Whether one of them is not listed: then it is another of the same name. (The numbers of files say nothing: some number each spelling.) */
+/* Whether one of them is not listed: then it is another of the same name. (The numbers of files say nothing: some
+ * number each spelling.) */
 static bool has_unlisted(DIR *d, struct found *found)
 {
 	const struct dirent *e;
@@ -116,7 +117,8 @@ static bool has_unlisted(DIR *d, struct found *found)
 	return found->n > 0;
 }
 
-/* By the first few names: one that is found under its other spelling is enough, for others may not be found at all. -1: there is none with a letter. */
+/* By the first few names: one that is found under its other spelling is enough, for others may not be found at all. -1:
+ * there is none with a letter. */
 static int folds_names(int dir)
 {
 	int fd = fcntl(dir, F_DUPFD_CLOEXEC, 3), r = -1;

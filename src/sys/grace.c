@@ -13,11 +13,13 @@
 /* What an ordinary program may have open. */
 enum { LAST_DESCRIPTOR = 1023 };
 
-/* A table is as large as its last descriptor needs, and never gets smaller: through execve it stays, and fork makes one for what is open then. */
+/* A table is as large as its last descriptor needs, and never gets smaller: through execve it stays, and fork makes one
+ * for what is open then. */
 static void grow_table(void)
 {
 	struct rlimit now;
-	int last = getrlimit(RLIMIT_NOFILE, &now) == 0 && now.rlim_cur <= LAST_DESCRIPTOR ? (int)now.rlim_cur - 1 : LAST_DESCRIPTOR;
+	int last = getrlimit(RLIMIT_NOFILE, &now) == 0 && now.rlim_cur <= LAST_DESCRIPTOR ? (int)now.rlim_cur - 1
+											  : LAST_DESCRIPTOR;
 
 	if (last > STDERR_FILENO)
 		(void)dup2(STDIN_FILENO, last);

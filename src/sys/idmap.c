@@ -68,7 +68,8 @@ bool sys_ids_exist(const char *map_path, uint32_t first, uint32_t count)
 	if (!f)
 		return false;
 	while (!found && fgets(line, sizeof(line), f))
-		found = sscanf(line, "%u %u %u", &inside, &outside, &n) == 3 && inside <= first && first - inside < n && n - (first - inside) >= count;
+		found = sscanf(line, "%u %u %u", &inside, &outside, &n) == 3 && inside <= first && first - inside < n &&
+			n - (first - inside) >= count;
 	(void)fclose(f);
 	return found;
 }
@@ -100,7 +101,8 @@ static int write_map(pid_t pid, const char *name, const struct sys_idmap *m)
 	if (m->count == 1 || m->first == m->zero + 1)
 		(void)snprintf(text, sizeof(text), "%u %u %u\n", m->shift, m->zero, m->count);
 	else
-		(void)snprintf(text, sizeof(text), "%u %u 1\n%u %u %u\n", m->shift, m->zero, m->shift + 1, m->first, m->count - 1);
+		(void)snprintf(text, sizeof(text), "%u %u 1\n%u %u %u\n", m->shift, m->zero, m->shift + 1, m->first,
+			       m->count - 1);
 	return sys_proc_write(pid, name, text);
 }
 

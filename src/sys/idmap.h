@@ -1,7 +1,8 @@
 /*
  * idmap: the ids of a user namespace.
  *
- * A map has at most two parts: inside 0 is `zero` outside, inside 1 and further are `first` and further; count ids in all. With a shift all of them have numbers inside that are that much higher.
+ * A map has at most two parts: inside 0 is `zero` outside, inside 1 and further are `first` and further; count ids in
+ * all. With a shift all of them have numbers inside that are that much higher.
  */
 #ifndef CORDON_SYS_IDMAP_H
 #define CORDON_SYS_IDMAP_H
@@ -30,8 +31,9 @@ bool sys_ids_exist(const char *map_path, uint32_t first, uint32_t count);
 bool sys_idmap_tools(void);
 
 /*
- * Writes the maps of pid's user namespace, which has none yet. As root, or for one id that is our own, directly (setgroups is denied where the kernel wants it so); else by newuidmap and newgidmap, executed by their full paths with an empty environment. 0 or
- * -errno; -EPERM where the tools refuse, -ENOENT where they are missing.
+ * Writes the maps of pid's user namespace, which has none yet. As root, or for one id that is our own, directly
+ * (setgroups is denied where the kernel wants it so); else by newuidmap and newgidmap, executed by their full paths
+ * with an empty environment. 0 or -errno; -EPERM where the tools refuse, -ENOENT where they are missing.
  */
 int sys_idmap_write(pid_t pid, const struct sys_idmap *uids, const struct sys_idmap *gids);
 

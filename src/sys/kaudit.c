@@ -52,16 +52,19 @@ static int code_of(const union message *m, ssize_t n)
 }
 
 /*
- * A message of a program that says nothing is passed over while audit is off, and is wrong while it is on: either way nobody hears of it. The question that there is for this, AUDIT_GET, is answered by a thread that the kernel makes for it,
- * which takes as long as a whole start of a sandbox when the machine is busy.
+ * A message of a program that says nothing is passed over while audit is off, and is wrong while it is on: either way
+ * nobody hears of it. The question that there is for this, AUDIT_GET, is answered by a thread that the kernel makes for
+ * it, which takes as long as a whole start of a sandbox when the machine is busy.
  */
 static enum kaudit_answer is_on(int fd)
 {
-	struct nlmsghdr ask = {.nlmsg_len = NLMSG_LENGTH(0), .nlmsg_type = AUDIT_USER, .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK};
+	struct nlmsghdr ask = {
+		.nlmsg_len = NLMSG_LENGTH(0), .nlmsg_type = AUDIT_USER, .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK};
 	union message m;
 	ssize_t n;
 
-	if (send(fd, &ask, ask.nlmsg_len, 0) < 0 || (n = recv(fd, &m, sizeof(m), MSG_DONTWAIT)) < (ssize_t)NLMSG_LENGTH(sizeof(int)) ||
+	if (send(fd, &ask, ask.nlmsg_len, 0) < 0 ||
+	    (n = recv(fd, &m, sizeof(m), MSG_DONTWAIT)) < (ssize_t)NLMSG_LENGTH(sizeof(int)) ||
 	    m.head.nlmsg_type != NLMSG_ERROR)
 		return KAUDIT_NOT_ALLOWED;
 	switch (code_of(&m, n)) {
@@ -109,19 +112,23 @@ static enum kaudit_answer is_harmless(int fd, uint32_t *ret_lost)
 	return s.pid && !s.rate_limit ? KAUDIT_UNBOUNDED : KAUDIT_READS;
 }
 
-/* Threads of the kernel are always in the first network namespace; and who was answered sees the first pid namespace, where 2 is one. */
+/* Threads of the kernel are always in the first network namespace; and who was answered sees the first pid namespace,
+ * where 2 is one. */
 static bool stream_is_here(void)
 {
 	struct stat ours, kernels;
 
-	return stat("/proc/self/ns/net", &ours) == 0 && stat("/proc/2/ns/net", &kernels) == 0 && ours.st_dev == kernels.st_dev && ours.st_ino == kernels.st_ino;
+	return stat("/proc/self/ns/net", &ours) == 0 && stat("/proc/2/ns/net", &kernels) == 0 &&
+	       ours.st_dev == kernels.st_dev && ours.st_ino == kernels.st_ino;
 }
 
-/* Everything else that a host audits must not wake us: it may be thousands of records a second, for each of a thousand sandboxes. */
+/* Everything else that a host audits must not wake us: it may be thousands of records a second, for each of a thousand
+ * sandboxes. */
 static int join(int fd)
 {
 	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, offsetof(struct nlmsghdr, nlmsg_type)), /* as if it were big-endian */
+		BPF_STMT(BPF_LD | BPF_H | BPF_ABS,
+			 offsetof(struct nlmsghdr, nlmsg_type)), /* as if it were big-endian */
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htons(TYPE_ACCESS), 1, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htons(TYPE_DOMAIN), 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
@@ -130,7 +137,8 @@ static int join(int fd)
 	struct sock_fprog filter = {.len = ARRAY_LEN(code), .filter = code};
 	int group = AUDIT_NLGRP_READLOG;
 
-	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) < 0 || setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group)) < 0)
+	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) < 0 ||
+	    setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group)) < 0)
 		return -errno;
 	return 0;
 }
@@ -183,7 +191,8 @@ int kaudit_receive(int fd, char text[KAUDIT_TEXT_MAX + 1], enum kaudit_record *r
 
 	if (n < 0)
 		return -errno;
-	if (n < (ssize_t)sizeof(head) || from.nl_pid != 0 || (head.nlmsg_type != TYPE_ACCESS && head.nlmsg_type != TYPE_DOMAIN) || m.msg_flags & MSG_TRUNC)
+	if (n < (ssize_t)sizeof(head) || from.nl_pid != 0 ||
+	    (head.nlmsg_type != TYPE_ACCESS && head.nlmsg_type != TYPE_DOMAIN) || m.msg_flags & MSG_TRUNC)
 		return -EBADMSG;
 	n -= (ssize_t)sizeof(head);
 	/* behind the text may be what aligns it */

@@ -91,5 +91,7 @@ int landlock_allow(int ruleset, int abi, int at, unsigned rights, int is_folder)
 
 int landlock_enforce(int ruleset, bool record)
 {
-	return syscall(SYS_landlock_restrict_self, ruleset, record ? LOG_NEW_EXEC_ON | LOG_SUBDOMAINS_OFF : 0) < 0 ? -errno : 0;
+	return syscall(SYS_landlock_restrict_self, ruleset, record ? LOG_NEW_EXEC_ON | LOG_SUBDOMAINS_OFF : 0) < 0
+		       ? -errno
+		       : 0;
 }

@@ -1,9 +1,9 @@
 /*
  * landlock: a ruleset at the highest ABI that the kernel has.
  *
- * A ruleset handles everything the kernel knows: what no rule grants is denied. Rights are given by name (LL_*) and translated to what
- * this kernel handles. Covers file opens, exec, creation and removal, TCP, and (ABI 6) signals and abstract sockets across
- * domains; not stat, chmod or UDP, which is why it is never the only wall.
+ * A ruleset handles everything the kernel knows: what no rule grants is denied. Rights are given by name (LL_*) and
+ * translated to what this kernel handles. Covers file opens, exec, creation and removal, TCP, and (ABI 6) signals and
+ * abstract sockets across domains; not stat, chmod or UDP, which is why it is never the only wall.
  */
 #ifndef CORDON_SYS_LANDLOCK_H
 #define CORDON_SYS_LANDLOCK_H
@@ -29,7 +29,8 @@ int landlock_new(int abi);
 /* at: an fd of the folder or file (O_PATH is enough). */
 int landlock_allow(int ruleset, int abi, int at, unsigned rights, int is_folder);
 /*
- * Confines the calling thread. no_new_privs must be set. record: denials are to be in the kernel's audit also after the next execve() (ABI 7, sys/kaudit.h), but not those of domains that are made within this one.
+ * Confines the calling thread. no_new_privs must be set. record: denials are to be in the kernel's audit also after the
+ * next execve() (ABI 7, sys/kaudit.h), but not those of domains that are made within this one.
  */
 int landlock_enforce(int ruleset, bool record);
 

@@ -24,7 +24,8 @@ struct sys_mount {
 /* All of this process's, into a buffer that is empty. 0 or -errno. */
 int sys_mountinfo_read(struct buf *out);
 
-/* Takes the next mount from the text; lines that are none are passed over. Strings are in the arena. 1; 0: there are no more; -ENOMEM. */
+/* Takes the next mount from the text; lines that are none are passed over. Strings are in the arena. 1; 0: there are no
+ * more; -ENOMEM. */
 int sys_mountinfo_next(struct sv *text, struct arena *arena, struct sys_mount *ret);
 
 #endif

@@ -68,7 +68,8 @@ int sys_tree_clone_idmapped(int dirfd, const char *path, unsigned flags, int use
 	return (int)tree;
 }
 
-int sys_idmap_userns(uint32_t disk_uid, uint32_t shown_uid, uint32_t disk_gid, uint32_t shown_gid, struct sys_userns_rest *rest)
+int sys_idmap_userns(uint32_t disk_uid, uint32_t shown_uid, uint32_t disk_gid, uint32_t shown_gid,
+		     struct sys_userns_rest *rest)
 {
 	char uids[64], gids[64];
 
@@ -115,7 +116,8 @@ int sys_linger_open(struct sys_linger *ret)
 	return 0;
 }
 
-/* A socket that waits in its own queue is garbage when we are gone: the kernel's collector finds it, and what lies beside it. */
+/* A socket that waits in its own queue is garbage when we are gone: the kernel's collector finds it, and what lies
+ * beside it. */
 void sys_linger(const struct sys_linger *l, int also)
 {
 	const int fds[] = {l->mounts, l->keeper, also};

@@ -11,7 +11,11 @@ enum { LOOPBACK_INDEX = 1 };
 
 static int route_everything(uint8_t family)
 {
-	struct rtmsg route = {.rtm_family = family, .rtm_table = RT_TABLE_LOCAL, .rtm_protocol = RTPROT_STATIC, .rtm_scope = RT_SCOPE_HOST, .rtm_type = RTN_LOCAL};
+	struct rtmsg route = {.rtm_family = family,
+			      .rtm_table = RT_TABLE_LOCAL,
+			      .rtm_protocol = RTPROT_STATIC,
+			      .rtm_scope = RT_SCOPE_HOST,
+			      .rtm_type = RTN_LOCAL};
 	uint32_t lo = LOOPBACK_INDEX;
 	AUTO_FD fd = batch_socket(NETLINK_ROUTE);
 	struct batch b;

@@ -6,7 +6,8 @@
 #ifndef CORDON_SYS_NETLINK_H
 #define CORDON_SYS_NETLINK_H
 
-/* Every address is here: what is sent anywhere arrives at a socket of this namespace, or is refused at once. IPv4, and IPv6 where the kernel has it. */
+/* Every address is here: what is sent anywhere arrives at a socket of this namespace, or is refused at once. IPv4, and
+ * IPv6 where the kernel has it. */
 int sys_route_everything_here(void);
 
 #endif

@@ -45,7 +45,8 @@ void batch_message(struct batch *b, uint16_t type, uint16_t flags, const void *h
 	p = take(b, n);
 	if (!h || !p)
 		return;
-	*h = (struct nlmsghdr){.nlmsg_type = type, .nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags), .nlmsg_seq = ++b->seq};
+	*h = (struct nlmsghdr){
+		.nlmsg_type = type, .nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags), .nlmsg_seq = ++b->seq};
 	b->wanted += (flags & NLM_F_ACK) != 0;
 	memcpy(p, head, n);
 	grow(b);
@@ -106,7 +107,8 @@ static int answers(int fd, uint32_t wanted)
 		for (at = 0; n - at >= NLMSG_HDRLEN + sizeof(*e); at += NLMSG_ALIGN(h->nlmsg_len)) {
 			h = (const struct nlmsghdr *)(const void *)(in + at);
 			e = (const struct nlmsgerr *)(const void *)(in + at + NLMSG_HDRLEN);
-			if (h->nlmsg_len < NLMSG_HDRLEN || NLMSG_ALIGN(h->nlmsg_len) > n - at || h->nlmsg_type != NLMSG_ERROR)
+			if (h->nlmsg_len < NLMSG_HDRLEN || NLMSG_ALIGN(h->nlmsg_len) > n - at ||
+			    h->nlmsg_type != NLMSG_ERROR)
 				break;
 			if (e->error)
 				return e->error;

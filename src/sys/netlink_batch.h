@@ -1,7 +1,9 @@
 /*
- * netlink_batch: messages for netlink while they are being written, one behind the other, and the kernel's word about them. Shared by netlink.c, redirect.c and refused.c.
+ * netlink_batch: messages for netlink while they are being written, one behind the other, and the kernel's word about
+ * them. Shared by netlink.c, redirect.c and refused.c.
  *
- * No heap. What does not fit is left out and remembered: batch_send() sends nothing then. Functions that return something give 0 or -errno.
+ * No heap. What does not fit is left out and remembered: batch_send() sends nothing then. Functions that return
+ * something give 0 or -errno.
  */
 #ifndef CORDON_SYS_NETLINK_BATCH_H
 #define CORDON_SYS_NETLINK_BATCH_H

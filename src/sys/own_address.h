@@ -10,7 +10,8 @@
 
 #include <netinet/in.h>
 
-/* IPv4 or IPv6; the port does not matter. 1, 0, or -errno: it is not known. -EAFNOSUPPORT: the machine has none of this family. */
+/* IPv4 or IPv6; the port does not matter. 1, 0, or -errno: it is not known. -EAFNOSUPPORT: the machine has none of this
+ * family. */
 int own_address(const struct sockaddr *a);
 
 #endif

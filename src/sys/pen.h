@@ -1,8 +1,9 @@
 /*
  * pen: writes what somebody may not take, without waiting for them for ever.
  *
- * Whoever supervises must not stand still because a terminal or a pipe is full: no limit would hold. The descriptors that we were given are shared with others, who do not expect O_NONBLOCK on them: a terminal is opened anew, and
- * where that cannot be, and for pipes, what is written at once is so small that what is ready takes it.
+ * Whoever supervises must not stand still because a terminal or a pipe is full: no limit would hold. The descriptors
+ * that we were given are shared with others, who do not expect O_NONBLOCK on them: a terminal is opened anew, and where
+ * that cannot be, and for pipes, what is written at once is so small that what is ready takes it.
  */
 #ifndef CORDON_SYS_PEN_H
 #define CORDON_SYS_PEN_H

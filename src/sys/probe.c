@@ -140,7 +140,8 @@ int probe_fresh_proc(void)
 	return probe_run(CLONE_NEWNS | CLONE_NEWPID, try_proc, NULL);
 }
 
-/* A table, its chains and their rules: each is a module of its own, which the kernel may lack although it has the one before. */
+/* A table, its chains and their rules: each is a module of its own, which the kernel may lack although it has the one
+ * before. */
 static int try_redirect(const void *arg)
 {
 	static const struct redirect all = {.n = 0};

@@ -31,6 +31,10 @@ bool sys_process_stat(pid_t pid, struct sys_process_stat *ret)
 	for (i = PARENT; i < FIELDS; i++)
 		v[i] = strtoull(at, &at, 10);
 	/* a leader that ended before its threads looks dead */
-	*ret = (struct sys_process_stat){.parent = (pid_t)v[PARENT], .session = (pid_t)v[SESSION], .ignored = v[IGNORED], .start = v[START], .dead = (v[STATE] == 'Z' || v[STATE] == 'X') && v[THREADS] <= 1};
+	*ret = (struct sys_process_stat){.parent = (pid_t)v[PARENT],
+					 .session = (pid_t)v[SESSION],
+					 .ignored = v[IGNORED],
+					 .start = v[START],
+					 .dead = (v[STATE] == 'Z' || v[STATE] == 'X') && v[THREADS] <= 1};
 	return true;
 }

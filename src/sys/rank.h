@@ -1,7 +1,8 @@
 /*
  * rank: how urgent a process is to the kernel.
  *
- * What a caller has above others (a real-time class, a negative nice value, real-time I/O) would be handed down to all that runs in a sandbox. What it has below others stays as it is.
+ * What a caller has above others (a real-time class, a negative nice value, real-time I/O) would be handed down to all
+ * that runs in a sandbox. What it has below others stays as it is.
  */
 #ifndef CORDON_SYS_RANK_H
 #define CORDON_SYS_RANK_H

@@ -1,6 +1,6 @@
 /*
- * raw: system calls without libc, which would write errno. For processes that work beside another one in the same memory (beside.h): errno, and all other
- * thread-local storage, is that one's. The result, or -errno.
+ * raw: system calls without libc, which would write errno. For processes that work beside another one in the same
+ * memory (beside.h): errno, and all other thread-local storage, is that one's. The result, or -errno.
  */
 #ifndef CORDON_SYS_RAW_H
 #define CORDON_SYS_RAW_H
@@ -13,7 +13,10 @@ static inline long raw_call(long nr, long a, long b, long c, long d, long e)
 	register long r8 __asm__("r8") = e;
 	register long r9 __asm__("r9") = 0;
 
-	__asm__ volatile("syscall" : "=a"(ret) : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
 	return ret;
 #elif defined(__aarch64__)
 	register long x8 __asm__("x8") = nr;

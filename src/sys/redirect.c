@@ -19,13 +19,15 @@ struct chain {
 	int32_t priority;
 };
 
-static const struct chain sparing = {"raw", "filter", -300}, redirecting = {"output", "nat", -100}, refusing = {"refuse", "filter", 0};
+static const struct chain sparing = {"raw", "filter", -300}, redirecting = {"output", "nat", -100},
+			  refusing = {"refuse", "filter", 0};
 
 static void nft(struct batch *b, uint16_t type, uint16_t flags, uint8_t family)
 {
 	struct nfgenmsg head = {.nfgen_family = family, .version = NFNETLINK_V0};
 
-	batch_message(b, (uint16_t)(NFNL_SUBSYS_NFTABLES << 8 | type), (uint16_t)(NLM_F_ACK | flags), &head, sizeof(head));
+	batch_message(b, (uint16_t)(NFNL_SUBSYS_NFTABLES << 8 | type), (uint16_t)(NLM_F_ACK | flags), &head,
+		      sizeof(head));
 }
 
 static void nft_frame(struct batch *b, uint16_t type)
@@ -300,9 +302,10 @@ static bool refuses(const struct redirect *what, uint8_t family)
 }
 
 /*
- * What goes from loopback to loopback is never redirected, so that nothing about it need be remembered: each packet to the proxy, and of the workload's own servers,
- * is spared the look-up. But for the answers of who was redirected: a client may have bound itself to loopback before it dialled out. Nor are datagrams, of which each, to another address, would be
- * memory of the kernel's that no limit counts.
+ * What goes from loopback to loopback is never redirected, so that nothing about it need be remembered: each packet to
+ * the proxy, and of the workload's own servers, is spared the look-up. But for the answers of who was redirected: a
+ * client may have bound itself to loopback before it dialled out. Nor are datagrams, of which each, to another address,
+ * would be memory of the kernel's that no limit counts.
  */
 static void add_sparing(struct batch *b, uint8_t family, uint16_t port)
 {

@@ -1,7 +1,9 @@
 /*
- * redirect: where TCP goes that is dialled in an empty network namespace which has every address (sys_route_everything_here()): to one port of ours, but for loopback, and for what is refused at once.
+ * redirect: where TCP goes that is dialled in an empty network namespace which has every address
+ * (sys_route_everything_here()): to one port of ours, but for loopback, and for what is refused at once.
  *
- * Whoever calls needs CAP_NET_ADMIN over the namespace that the socket is of: PID 1, at the start; later whoever made that namespace's user namespace, from outside. 0 or -errno.
+ * Whoever calls needs CAP_NET_ADMIN over the namespace that the socket is of: PID 1, at the start; later whoever made
+ * that namespace's user namespace, from outside. 0 or -errno.
  */
 #ifndef CORDON_SYS_REDIRECT_H
 #define CORDON_SYS_REDIRECT_H
@@ -31,8 +33,10 @@ struct redirect {
 int redirect_open(void);
 
 /*
- * From now on, in the place of what was said before; connections that are there go on. SO_ORIGINAL_DST of one that was redirected tells where it was meant to go. A connection that is refused ends
- * with a reset before it began, and refused_read() (refused.h) tells of it. -EOPNOTSUPP, -ENOENT and the like: the kernel lacks nf_tables, its nat, or, where something is to be refused, what that needs.
+ * From now on, in the place of what was said before; connections that are there go on. SO_ORIGINAL_DST of one that was
+ * redirected tells where it was meant to go. A connection that is refused ends with a reset before it began, and
+ * refused_read() (refused.h) tells of it. -EOPNOTSUPP, -ENOENT and the like: the kernel lacks nf_tables, its nat, or,
+ * where something is to be refused, what that needs.
  */
 int redirect_tcp(int fd, uint16_t port, const struct redirect *what);
 

@@ -15,12 +15,14 @@
 #include "sys/netlink_batch.h"
 #include "sys/redirect.h"
 
-/* HEADERS: with options and a few headers in between. RECORD: they, and what the kernel says besides; the smaller, the more of them can wait. */
+/* HEADERS: with options and a few headers in between. RECORD: they, and what the kernel says besides; the smaller, the
+ * more of them can wait. */
 enum { HEADERS = 256, RECORD = 768, IPV4_HEADER = 20, IPV6_HEADER = 40 };
 
 static void configure(struct batch *b, uint16_t type, const void *data, size_t n)
 {
-	struct nfgenmsg head = {.nfgen_family = AF_UNSPEC, .version = NFNETLINK_V0, .res_id = htons(REDIRECT_REFUSED_GROUP)};
+	struct nfgenmsg head = {
+		.nfgen_family = AF_UNSPEC, .version = NFNETLINK_V0, .res_id = htons(REDIRECT_REFUSED_GROUP)};
 
 	batch_message(b, NFNL_SUBSYS_ULOG << 8 | NFULNL_MSG_CONFIG, NLM_F_ACK, &head, sizeof(head));
 	batch_attribute(b, type, data, n);
@@ -56,7 +58,8 @@ int refused_open(void)
 	return fd_take(&fd);
 }
 
-/* The first attribute of this type behind the fixed part of a message; NULL: there is none, or the message is malformed. */
+/* The first attribute of this type behind the fixed part of a message; NULL: there is none, or the message is
+ * malformed. */
 static const uint8_t *find(const uint8_t *message, size_t n, uint16_t type, size_t *ret_n)
 {
 	size_t at = NLMSG_SPACE(sizeof(struct nfgenmsg));
@@ -146,7 +149,8 @@ int refused_read(int fd, struct refused *ret)
 		if ((size_t)n < sizeof(h))
 			continue;
 		memcpy(&h, in, sizeof(h));
-		if (h.nlmsg_type == (NFNL_SUBSYS_ULOG << 8 | NFULNL_MSG_PACKET) && read_record(in, h.nlmsg_len < (size_t)n ? h.nlmsg_len : (size_t)n, ret))
+		if (h.nlmsg_type == (NFNL_SUBSYS_ULOG << 8 | NFULNL_MSG_PACKET) &&
+		    read_record(in, h.nlmsg_len < (size_t)n ? h.nlmsg_len : (size_t)n, ret))
 			return 1;
 	}
 }

@@ -35,8 +35,12 @@ static const struct choice {
 	[INTERNET] = {0, 2, {AF_INET, AF_INET6}},
 	[QUEUE_SIZE] = {1, 1, {SIOCOUTQ}},
 	[QUEUE_OR_ADDRESSES] = {1, 2, {SIOCOUTQ, SIOCGIFCONF}}, /* which addresses are this machine's: own_address.h */
-	/* Flags, copies and sizes. F_SETOWN and its kin are not there: they send signals to whatever process of the user. */
-	[DESCRIPTOR] = {1, 9, {F_GETFL, F_SETFL, F_GETFD, F_SETFD, F_DUPFD_CLOEXEC, F_SETPIPE_SZ, F_GETPIPE_SZ, F_ADD_SEALS, F_GET_SEALS}},
+	/* Flags, copies and sizes. F_SETOWN and its kin are not there: they send signals to whatever process of the
+	   user. */
+	[DESCRIPTOR] = {1,
+			9,
+			{F_GETFL, F_SETFL, F_GETFD, F_SETFD, F_DUPFD_CLOEXEC, F_SETPIPE_SZ, F_GETPIPE_SZ, F_ADD_SEALS,
+			 F_GET_SEALS}},
 	[OURSELVES] = {0, 1, {0}},
 };
 
@@ -181,7 +185,8 @@ static int set_limits(const struct role_needs *needs)
 	return r;
 }
 
-/* People keep keys in variables, and libraries read theirs late. Those that ask for the time zone would open a file: it is UTC, and known from now on. */
+/* People keep keys in variables, and libraries read theirs late. Those that ask for the time zone would open a file: it
+ * is UTC, and known from now on. */
 static void forget_environment(void)
 {
 	static char utc[] = "TZ=UTC0";
@@ -194,7 +199,8 @@ static void forget_environment(void)
 	tzset();
 }
 
-/* Nothing else of the file system has a name for it: its root is the folder, and Landlock knows no other. Hard links between folders need the second ABI. */
+/* Nothing else of the file system has a name for it: its root is the folder, and Landlock knows no other. Hard links
+ * between folders need the second ABI. */
 static int enter_folder(int folder)
 {
 	int abi = landlock_abi(), r;

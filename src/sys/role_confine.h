@@ -1,10 +1,13 @@
 /*
- * role_confine: a program of the gateway gives up all that it does not need, before it reads the first byte of anybody it does not trust.
+ * role_confine: a program of the gateway gives up all that it does not need, before it reads the first byte of anybody
+ * it does not trust.
  *
- * Unlike role.h this is for programs of their own (cordon-relay, cordon-egress, cordon-vault, cordon-unpack), which were started with the descriptors of their role. After
- * role_confine() such a program has no other descriptor, no environment, no dump, no trace, no new privileges, bounded memory, and an allowlist of
- * system calls: waiting for, reading and writing what it holds, memory without the right to execute, the clock, random numbers, and what `may` adds; who has sockets may also choose among its own CPUs. Without ROLE_TREE it opens
- * no file; it starts nothing. Any other call ends it (SIGSYS).
+ * Unlike role.h this is for programs of their own (cordon-relay, cordon-egress, cordon-vault, cordon-unpack), which
+ * were started with the descriptors of their role. After role_confine() such a program has no other descriptor, no
+ * environment, no dump, no trace, no new privileges, bounded memory, and an allowlist of system calls: waiting for,
+ * reading and writing what it holds, memory without the right to execute, the clock, random numbers, and what `may`
+ * adds; who has sockets may also choose among its own CPUs. Without ROLE_TREE it opens no file; it starts nothing. Any
+ * other call ends it (SIGSYS).
  *
  * A program built with sanitizers has neither the allowlist nor the bound on memory.
  */

@@ -22,7 +22,9 @@
 
 const char *seccomp_lack(void)
 {
-	return prctl(PR_GET_SECCOMP) == 0 ? "seccomp filters are needed" : "this is a sandbox already, and no other starts in it: run the command as it is, or start Cordon outside";
+	return prctl(PR_GET_SECCOMP) == 0 ? "seccomp filters are needed"
+					  : "this is a sandbox already, and no other starts in it: run the command as "
+					    "it is, or start Cordon outside";
 }
 
 int seccomp_install(const struct sock_filter *program, size_t n, bool listener)
@@ -32,7 +34,8 @@ int seccomp_install(const struct sock_filter *program, size_t n, bool listener)
 	long r = -EINVAL;
 
 	if (listener)
-		r = raw_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, (long)(flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV), at, 0, 0);
+		r = raw_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+			     (long)(flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV), at, 0, 0);
 	if (r == -EINVAL)
 		r = raw_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, at, 0, 0);
 	return (int)r;

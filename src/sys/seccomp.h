@@ -11,10 +11,12 @@
 
 struct sock_filter;
 
-/* Where no filter could be installed: what is probably lacking, for a message. Within a sandbox, Cordon's or another's, a filter is at work already, or even the question is refused. */
+/* Where no filter could be installed: what is probably lacking, for a message. Within a sandbox, Cordon's or another's,
+ * a filter is at work already, or even the question is refused. */
 const char *seccomp_lack(void);
 
-/* Installs the program for this thread. With listener: returns the notification fd (O_CLOEXEC), else 0. Leaves errno alone. */
+/* Installs the program for this thread. With listener: returns the notification fd (O_CLOEXEC), else 0. Leaves errno
+ * alone. */
 int seccomp_install(const struct sock_filter *program, size_t n, bool listener);
 /* Whoever is answered goes on where the answer was given (Linux 6.6). For the one who answers. */
 void seccomp_prefer_same_cpu(int listener);

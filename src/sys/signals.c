@@ -16,7 +16,8 @@ void sys_signals_all(sigset_t *set)
 
 void sys_signals_sent(sigset_t *set)
 {
-	static const int own[] = {SIGCHLD, SIGPIPE, SIGTTIN, SIGTTOU, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGXCPU, SIGXFSZ};
+	static const int own[] = {SIGCHLD, SIGPIPE, SIGTTIN, SIGTTOU, SIGSEGV, SIGBUS, SIGFPE,
+				  SIGILL,  SIGTRAP, SIGSYS,  SIGABRT, SIGXCPU, SIGXFSZ};
 	size_t i;
 
 	sys_signals_all(set);

@@ -1,5 +1,6 @@
 /*
- * signals: all of them. A libc leaves out of its full set those that it keeps to itself: glibc 32 and 33, musl 32 to 34, of which the last is the SIGRTMIN of everybody else.
+ * signals: all of them. A libc leaves out of its full set those that it keeps to itself: glibc 32 and 33, musl 32 to
+ * 34, of which the last is the SIGRTMIN of everybody else.
  */
 #ifndef CORDON_SYS_SIGNALS_H
 #define CORDON_SYS_SIGNALS_H
@@ -10,7 +11,8 @@ void sys_signals_all(sigset_t *set);
 
 /*
  * All that somebody can send to a command; but what says something of our own process: it has a child that ended, wrote
- * where nobody reads, or to a terminal that is not its own, did what no program may, or reached a limit of the system's.
+ * where nobody reads, or to a terminal that is not its own, did what no program may, or reached a limit of the
+ * system's.
  */
 void sys_signals_sent(sigset_t *set);
 

@@ -76,8 +76,10 @@ static uint64_t held(const uint32_t *memory, size_t n)
 	uint32_t v[SK_MEMINFO_VARS] = {0}, sent;
 
 	memcpy(v, memory, n < sizeof(v) ? n : sizeof(v));
-	sent = v[SK_MEMINFO_WMEM_ALLOC] > v[SK_MEMINFO_WMEM_QUEUED] ? v[SK_MEMINFO_WMEM_ALLOC] : v[SK_MEMINFO_WMEM_QUEUED];
-	return (uint64_t)v[SK_MEMINFO_RMEM_ALLOC] + sent + v[SK_MEMINFO_OPTMEM] + v[SK_MEMINFO_BACKLOG] + SYS_SOCKET_BYTES;
+	sent = v[SK_MEMINFO_WMEM_ALLOC] > v[SK_MEMINFO_WMEM_QUEUED] ? v[SK_MEMINFO_WMEM_ALLOC]
+								    : v[SK_MEMINFO_WMEM_QUEUED];
+	return (uint64_t)v[SK_MEMINFO_RMEM_ALLOC] + sent + v[SK_MEMINFO_OPTMEM] + v[SK_MEMINFO_BACKLOG] +
+	       SYS_SOCKET_BYTES;
 }
 
 static void add_socket(const struct table *t, const struct nlmsghdr *h, struct sys_sockets *sum)
@@ -92,7 +94,8 @@ static void add_socket(const struct table *t, const struct nlmsghdr *h, struct s
 		if (a->nla_type != memory_attribute(t))
 			continue;
 		sum->n++;
-		sum->bytes += held((const uint32_t *)(const void *)((const char *)a + NLA_HDRLEN), a->nla_len - NLA_HDRLEN);
+		sum->bytes +=
+			held((const uint32_t *)(const void *)((const char *)a + NLA_HDRLEN), a->nla_len - NLA_HDRLEN);
 		return;
 	}
 }
@@ -141,7 +144,8 @@ static int sum_table(int fd, const struct table *t, uint64_t most, struct sys_so
 int sys_sockets_sum(int fd, uint64_t most, struct sys_sockets *ret)
 {
 	static const struct table tables[] = {
-		{AF_UNIX, 0}, {AF_INET, IPPROTO_UDP}, {AF_INET6, IPPROTO_UDP}, {AF_INET, IPPROTO_TCP}, {AF_INET6, IPPROTO_TCP},
+		{AF_UNIX, 0},           {AF_INET, IPPROTO_UDP},  {AF_INET6, IPPROTO_UDP},
+		{AF_INET, IPPROTO_TCP}, {AF_INET6, IPPROTO_TCP},
 	};
 	struct sys_sockets sum = {0};
 	size_t i;

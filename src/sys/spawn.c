@@ -53,7 +53,8 @@ static void reset_signals(const sigset_t *blocked)
 	(void)sigprocmask(SIG_SETMASK, blocked, NULL);
 }
 
-/* Every fd first out of the way of the places, then into its own. The program itself stays open above them, and closes at exec. */
+/* Every fd first out of the way of the places, then into its own. The program itself stays open above them, and closes
+ * at exec. */
 static int place_fds(int *program, int *report, const int *fds, size_t n)
 {
 	int moved[SPAWN_MAX_FDS], null = open("/dev/null", O_RDWR), keep;
@@ -106,7 +107,8 @@ int sys_become(int program, char *const *argv, char *const *env, const int *fds,
 	return take_place(program, NULL, argv, env, fds, n);
 }
 
-static void become(int program, int report, char *const *argv, char *const *env, const int *fds, size_t n, pid_t parent) __attribute__((noreturn));
+static void become(int program, int report, char *const *argv, char *const *env, const int *fds, size_t n, pid_t parent)
+	__attribute__((noreturn));
 static void become(int program, int report, char *const *argv, char *const *env, const int *fds, size_t n, pid_t parent)
 {
 	sigset_t sent;
@@ -115,7 +117,8 @@ static void become(int program, int report, char *const *argv, char *const *env,
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != parent)
 		_exit(1);
-	/* what is sent to a shell's job is for the command and its supervisor, and so is what systemd or Slurm send to all processes of one */
+	/* what is sent to a shell's job is for the command and its supervisor, and so is what systemd or Slurm send to
+	 * all processes of one */
 	(void)setsid();
 	sys_signals_sent(&sent);
 	reset_signals(&sent);

@@ -1,8 +1,8 @@
 /*
  * stamp: moments that can be compared with the times of files.
  *
- * Kernels stamp files with a coarse clock, some milliseconds behind, or with one between that and the fine one. No stamp that was given before sys_stamp() is later than it; none that is given after
- * sys_stamp_pass() is not.
+ * Kernels stamp files with a coarse clock, some milliseconds behind, or with one between that and the fine one. No
+ * stamp that was given before sys_stamp() is later than it; none that is given after sys_stamp_pass() is not.
  */
 #ifndef CORDON_SYS_STAMP_H
 #define CORDON_SYS_STAMP_H

@@ -8,7 +8,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-/* ORIGINAL_DESTINATION: SO_ORIGINAL_DST of netfilter, the same number at both levels; its header does not go with glibc's. */
+/* ORIGINAL_DESTINATION: SO_ORIGINAL_DST of netfilter, the same number at both levels; its header does not go with
+ * glibc's. */
 enum { PACED_QUEUE = 64 * 1024, ORIGINAL_DESTINATION = 80 };
 
 int tcp_counts(int fd, struct tcp_counts *ret)

@@ -15,10 +15,12 @@ struct tcp_counts {
 /* 0 or -errno. */
 int tcp_counts(int fd, struct tcp_counts *ret);
 
-/* Where an accepted connection was meant to go: what the redirect remembers, or, without one, the address that it came to. IPv4 or IPv6; 0 or -errno. */
+/* Where an accepted connection was meant to go: what the redirect remembers, or, without one, the address that it came
+ * to. IPv4 or IPv6; 0 or -errno. */
 int tcp_destination(int fd, struct sockaddr_storage *ret);
 
-/* From now on sends no faster than that, and queues little that was not sent: so that a quota can be watched. Failure is -errno. */
+/* From now on sends no faster than that, and queues little that was not sent: so that a quota can be watched. Failure
+ * is -errno. */
 int tcp_pace(int fd, uint64_t bytes_per_second);
 
 #endif

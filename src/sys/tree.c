@@ -13,7 +13,8 @@
 
 #include "base/cleanup.h"
 
-/* A folder takes two descriptors while it is emptied, and whoever made the tree may have gone deeper than there are any. */
+/* A folder takes two descriptors while it is emptied, and whoever made the tree may have gone deeper than there are
+ * any. */
 enum { DEPTH_MAX = 64 };
 
 int sys_make_folders(char *path)
@@ -111,7 +112,8 @@ bool sys_is_empty(int dir)
 static int open_own(int dir, const char *name)
 {
 	AUTO_FD fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	AUTO_FD shut = fd < 0 && errno == EACCES ? openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	AUTO_FD shut =
+		fd < 0 && errno == EACCES ? openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 	char link[64];
 
 	if (shut >= 0) {

@@ -1,7 +1,8 @@
 /*
  * tree: making folders, listing them, and removing them with all that is in them.
  *
- * Removing goes by descriptor and never follows links; folders of mode 0 are included, and so is what lies deeper than there are descriptors. What belongs to somebody else stays.
+ * Removing goes by descriptor and never follows links; folders of mode 0 are included, and so is what lies deeper than
+ * there are descriptors. What belongs to somebody else stays.
  */
 #ifndef CORDON_SYS_TREE_H
 #define CORDON_SYS_TREE_H
@@ -26,7 +27,8 @@ struct sys_entry {
 	char name[];
 };
 
-/* The same without memory of its own, for what every start looks through: to give a DIR back takes longer than to read a folder of few names. */
+/* The same without memory of its own, for what every start looks through: to give a DIR back takes longer than to read
+ * a folder of few names. */
 struct sys_names {
 	int fd;
 	unsigned char type; /* of the last: DT_, as readdir() has it */
@@ -40,7 +42,8 @@ int sys_names_open_at(struct sys_names *s, int dir, const char *name);
 const char *sys_names_next(struct sys_names *s); /* neither "." nor ".."; NULL: there are no more */
 void sys_names_close(struct sys_names *s);
 
-/* A folder that is open, be it as a path only, open for reading (O_CLOEXEC); one of ours that is shut to us is opened up for its owner first. -1: errno says why. */
+/* A folder that is open, be it as a path only, open for reading (O_CLOEXEC); one of ours that is shut to us is opened
+ * up for its owner first. -1: errno says why. */
 int sys_open_again(int dir);
 
 /* There is nothing in dir; false, too, where it cannot be read. */

@@ -30,7 +30,8 @@ static _Noreturn void stay(pid_t parent)
 }
 
 /*
- * The same in memory that it shares with us: a copy of ours would take longer than all the rest. It has a stack of its own, every signal is blocked, and it makes no call that would set errno: ours.
+ * The same in memory that it shares with us: a copy of ours would take longer than all the rest. It has a stack of its
+ * own, every signal is blocked, and it makes no call that would set errno: ours.
  */
 static int stay_beside(void *parent)
 {
@@ -104,7 +105,9 @@ int sys_userns_make(const char *uid_map, const char *gid_map)
 /* Says 0 when it is there, or its errno. */
 static _Noreturn void make_as(uid_t uid, gid_t gid, pid_t parent, int said)
 {
-	int r = setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0 ? -errno : sys_unshare(CLONE_NEWUSER);
+	int r = setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0
+			? -errno
+			: sys_unshare(CLONE_NEWUSER);
 
 	(void)!write(said, &r, sizeof(r));
 	stay(parent);

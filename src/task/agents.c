@@ -29,12 +29,14 @@ static bool is_below(struct sv path, const char *folder)
 /* A path inside has one spelling: what is shown there must not be somewhere else. */
 static bool is_canonical(struct sv s)
 {
-	return sv_starts(s, "/") && s.n > 1 && s.p[s.n - 1] != '/' && !memmem(s.p, s.n, "//", 2) && !memmem(s.p, s.n, "/./", 3) && !memmem(s.p, s.n, "/../", 4) && !sv_ends(s, "/.") && !sv_ends(s, "/..");
+	return sv_starts(s, "/") && s.n > 1 && s.p[s.n - 1] != '/' && !memmem(s.p, s.n, "//", 2) &&
+	       !memmem(s.p, s.n, "/./", 3) && !memmem(s.p, s.n, "/../", 4) && !sv_ends(s, "/.") && !sv_ends(s, "/..");
 }
 
 static const char *value_inside(struct arena *a, struct sv s, const char **ret)
 {
-	static const char *const taken[] = {"/proc", "/sys", "/dev", "/run/cordon", AGENT_PLACE, "/tests", "/solution", "/logs/verifier"};
+	static const char *const taken[] = {"/proc",     "/sys",   "/dev",      "/run/cordon",
+					    AGENT_PLACE, "/tests", "/solution", "/logs/verifier"};
 	size_t i;
 
 	if (!is_canonical(s))
@@ -111,7 +113,9 @@ static int read_command(struct reader *r, const struct ynode *n, void *to, const
 
 	(void)arg;
 	if (n->kind == YNODE_SCALAR)
-		return reader_fail(r, n, "is a single value; write a list, since no shell reads it: [/opt/agent/bin/NAME, ARGUMENT]");
+		return reader_fail(
+			r, n,
+			"is a single value; write a list, since no shell reads it: [/opt/agent/bin/NAME, ARGUMENT]");
 	if (reader_list(r, n, &a->command, &text_word) < 0)
 		return -1;
 	if (a->command.n > AGENT_WORDS_MAX)
@@ -214,13 +218,24 @@ static int settle(const struct draft *d, const char *name, struct error *err)
 	a->trajectory = d->trajectory.s;
 	a->timeout_ms = d->timeout.v;
 	if (!a->command.n)
-		return error_set(err, ERROR_INPUT, "%s: command: is missing; write what starts the agent inside: command: [/opt/agent/bin/NAME, ...]", file);
+		return error_set(err, ERROR_INPUT,
+				 "%s: command: is missing; write what starts the agent inside: command: "
+				 "[/opt/agent/bin/NAME, ...]",
+				 file);
 	if (a->kind == AGENT_ACP && (d->stdin_is.set || mentions(a, "{instruction}")))
-		return error_set(err, ERROR_INPUT, "%s:%u: protocol: with acp the instruction comes by the protocol; remove stdin and {instruction}", file, d->protocol.at.line);
+		return error_set(err, ERROR_INPUT,
+				 "%s:%u: protocol: with acp the instruction comes by the protocol; remove stdin and "
+				 "{instruction}",
+				 file, d->protocol.at.line);
 	if (a->kind == AGENT_COMMAND && !a->stdin_instruction && !mentions(a, "{instruction}"))
-		return error_set(err, ERROR_INPUT, "%s: command: never gets the instruction; write {instruction} for the path of its file, or stdin: instruction", file);
+		return error_set(err, ERROR_INPUT,
+				 "%s: command: never gets the instruction; write {instruction} for the path of its "
+				 "file, or stdin: instruction",
+				 file);
 	if (d->timeout.set && !a->timeout_ms)
-		return error_set(err, ERROR_INPUT, "%s:%u: timeout: 0 leaves no time; write a duration such as 30m, or remove it", file, d->timeout.at.line);
+		return error_set(err, ERROR_INPUT,
+				 "%s:%u: timeout: 0 leaves no time; write a duration such as 30m, or remove it", file,
+				 d->timeout.at.line);
 	return 0;
 }
 

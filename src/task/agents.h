@@ -2,17 +2,17 @@
  * agents: who works on a task: the built-in ones, and the operator's agents/NAME.yaml (man/cordon-agents.5).
  *
  *	version: 1
- *	tools: {source: /opt/claude-code, target: /opt/agent}	# or a list: files and folders of the host, shown read-only
- *	command: [/opt/agent/bin/claude, -p, --model, "{model}"]	# "{instruction}": the path, inside, of a file with it
- *	stdin: instruction					# or none
- *	env: {set: {NAME: VALUE}, pass: [NAME]}			# "{model}" and "{instruction}" in values too
- *	profile: claude						# or a list; and policy: FILE: for the agent's phase
- *	protocol: command					# or acp: the command speaks it on stdin and stdout
- *	model: NAME						# where nobody names another
- *	trajectory: /logs/agent/trajectory.jsonl		# a file or folder, inside, to be kept
- *	timeout: 30m						# at most; the task's own holds as well
+ *	tools: {source: /opt/claude-code, target: /opt/agent}	# or a list: files and folders of the host, shown
+ * read-only command: [/opt/agent/bin/claude, -p, --model, "{model}"]	# "{instruction}": the path, inside, of a file
+ * with it stdin: instruction					# or none env: {set: {NAME: VALUE}, pass: [NAME]}
+ * # "{model}" and "{instruction}" in values too profile: claude						# or a
+ *list; and policy: FILE: for the agent's phase protocol: command					# or acp: the
+ *command speaks it on stdin and stdout model: NAME						# where nobody names
+ *another trajectory: /logs/agent/trajectory.jsonl		# a file or folder, inside, to be kept timeout: 30m
+ *# at most; the task's own holds as well
  *
- * Errors read "file:line:column: key: what is wrong; what to do". The file is the operator's: what it shows and passes on enters the sandbox, so nobody else may be able to write it. It says nothing that runs on the host.
+ * Errors read "file:line:column: key: what is wrong; what to do". The file is the operator's: what it shows and passes
+ * on enters the sandbox, so nobody else may be able to write it. It says nothing that runs on the host.
  */
 #ifndef CORDON_TASK_AGENTS_H
 #define CORDON_TASK_AGENTS_H
@@ -63,7 +63,8 @@ struct agent {
 int agent_parse(const char *file, const char *name, struct sv bytes, struct agent **ret, struct error *err);
 void agent_free(struct agent *a); /* NULL is fine */
 
-/* By name: oracle, none, cordon, or CONFIG/agents/NAME.yaml. ERROR_INPUT where there is none: the message names those there are. */
+/* By name: oracle, none, cordon, or CONFIG/agents/NAME.yaml. ERROR_INPUT where there is none: the message names those
+ * there are. */
 int agent_find(const char *config, const char *name, struct agent **ret, struct error *err);
 
 /* 0, or ERROR_INPUT: it needs a model, and neither the caller nor its file names one. */
@@ -75,14 +76,18 @@ struct agent_use {
 	const char *instruction; /* inside, such as AGENT_INSTRUCTION */
 };
 
-/* What starts it in its sandbox; NULL-terminated, in the arena `to`. Nothing for oracle and none: *ret is NULL. ERROR_INPUT where a model is needed and not named. */
+/* What starts it in its sandbox; NULL-terminated, in the arena `to`. Nothing for oracle and none: *ret is NULL.
+ * ERROR_INPUT where a model is needed and not named. */
 int agent_argv(const struct agent *a, const struct agent_use *use, struct arena *to, char ***ret, struct error *err);
 
 /* Its variables as "NAME=VALUE", NULL-terminated; what it passes on is not among them. */
-int agent_env(const struct agent *a, const struct agent_use *use, struct arena *to, const char ***ret, struct error *err);
+int agent_env(const struct agent *a, const struct agent_use *use, struct arena *to, const char ***ret,
+	      struct error *err);
 
-/* What is to be shown: its tools with their sources made canonical, and the program that serves it. ERROR_MISSING where something is not there. */
-int agent_mounts(const struct agent *a, const char *home, struct arena *to, struct image_mount **ret, size_t *ret_n, struct error *err);
+/* What is to be shown: its tools with their sources made canonical, and the program that serves it. ERROR_MISSING where
+ * something is not there. */
+int agent_mounts(const struct agent *a, const char *home, struct arena *to, struct image_mount **ret, size_t *ret_n,
+		 struct error *err);
 
 /* Where its trajectory will be, inside; NULL: nowhere. */
 const char *agent_trajectory(const struct agent *a);

@@ -70,8 +70,10 @@ static int unknown(const char *folder, const char *name, struct error *err)
 	buf_init(&names, 16 * 1024);
 	list_names(folder, &names);
 	if (near)
-		return error_set(err, ERROR_INPUT, "there is no agent %s; did you mean %s? There are: %s", text_show(&shown, sv_of(name)), near, names.p);
-	return error_set(err, ERROR_INPUT, "there is no agent %s; there are: %s", text_show(&shown, sv_of(name)), names.p);
+		return error_set(err, ERROR_INPUT, "there is no agent %s; did you mean %s? There are: %s",
+				 text_show(&shown, sv_of(name)), near, names.p);
+	return error_set(err, ERROR_INPUT, "there is no agent %s; there are: %s", text_show(&shown, sv_of(name)),
+			 names.p);
 }
 
 static int read_file(const char *path, const char *name, struct agent **ret, struct error *err)
@@ -86,7 +88,10 @@ static int read_file(const char *path, const char *name, struct agent **ret, str
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_sys(err, errno, "%s", shown.s);
 	if (!S_ISREG(st.st_mode) || (st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & 022))
-		return error_set(err, ERROR_INPUT, "%s: must be a regular file that is yours or root's and that nobody else can write; run chmod go-w", shown.s);
+		return error_set(err, ERROR_INPUT,
+				 "%s: must be a regular file that is yours or root's and that nobody else can write; "
+				 "run chmod go-w",
+				 shown.s);
 	buf_init(&bytes, FILE_MAX);
 	r = buf_read_fd(&bytes, fd);
 	return r < 0 ? error_sys(err, r, "%s", shown.s) : agent_parse(path, name, buf_view(&bytes), ret, err);
@@ -104,7 +109,8 @@ int agent_find(const char *config, const char *name, struct agent **ret, struct 
 	for (i = 0; i < ARRAY_LEN(built_in); i++)
 		if (strcmp(name, built_in[i].name) == 0)
 			return make_built_in(built_in[i].name, built_in[i].kind, ret, err);
-	if (snprintf(folder, sizeof(folder), "%s/agents", config) >= (int)sizeof(folder) || snprintf(path, sizeof(path), "%s/%s.yaml", folder, name) >= (int)sizeof(path))
+	if (snprintf(folder, sizeof(folder), "%s/agents", config) >= (int)sizeof(folder) ||
+	    snprintf(path, sizeof(path), "%s/%s.yaml", folder, name) >= (int)sizeof(path))
 		return error_set(err, ERROR_INPUT, "the path of the agents' folder is too long");
 	if (!fine || faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		return unknown(folder, name, err);
@@ -123,7 +129,9 @@ static char *fill(const char *text, const struct agent_use *use, const char *mod
 
 	buf_init(&out, 1 << 20);
 	while (*text) {
-		for (i = 0; i < ARRAY_LEN(known) && (!known[i].value || strncmp(text, known[i].name.p, known[i].name.n) != 0); i++)
+		for (i = 0;
+		     i < ARRAY_LEN(known) && (!known[i].value || strncmp(text, known[i].name.p, known[i].name.n) != 0);
+		     i++)
 			;
 		if (i == ARRAY_LEN(known)) {
 			(void)buf_char(&out, *text++);
@@ -142,7 +150,8 @@ static const char *model_of(const struct agent *a, const struct agent_use *use)
 
 static int no_model(const struct agent *a, struct error *err)
 {
-	return error_set(err, ERROR_INPUT, "agent %s needs a model, and none is named; use --model, or model: in its file", a->name);
+	return error_set(err, ERROR_INPUT,
+			 "agent %s needs a model, and none is named; use --model, or model: in its file", a->name);
 }
 
 static bool wants_model(const struct agent *a)
@@ -221,7 +230,8 @@ int agent_argv(const struct agent *a, const struct agent_use *use, struct arena 
 	return 0;
 }
 
-int agent_env(const struct agent *a, const struct agent_use *use, struct arena *to, const char ***ret, struct error *err)
+int agent_env(const struct agent *a, const struct agent_use *use, struct arena *to, const char ***ret,
+	      struct error *err)
 {
 	const char *model = model_of(a, use), **v = arena_array(to, (size_t)a->env_set.n + 1, sizeof(*v)), *value;
 	uint32_t i;
@@ -248,7 +258,10 @@ static int program_mount(const char *name, struct arena *to, struct image_mount 
 	ssize_t n;
 
 	if (fd < 0)
-		return error_set(err, ERROR_MISSING, "cordon-%s is not beside this program nor in ../libexec/cordon; install all of Cordon's programs together", name);
+		return error_set(err, ERROR_MISSING,
+				 "cordon-%s is not beside this program nor in ../libexec/cordon; install all of "
+				 "Cordon's programs together",
+				 name);
 	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = readlink(link, path, sizeof(path) - 1);
 	if (n < 0)
@@ -258,19 +271,23 @@ static int program_mount(const char *name, struct arena *to, struct image_mount 
 	return ret->source && ret->target ? 0 : error_sys(err, ENOMEM, "cordon-%s", name);
 }
 
-static int tool_mount(const struct agent *a, const struct image_mount *tool, const char *home, struct arena *to, struct image_mount *ret, struct error *err)
+static int tool_mount(const struct agent *a, const struct image_mount *tool, const char *home, struct arena *to,
+		      struct image_mount *ret, struct error *err)
 {
 	char path[PATH_MAX], real[PATH_MAX];
 	struct text_shown shown;
 	bool own = tool->source[0] == '~';
 
-	if (snprintf(path, sizeof(path), "%s%s", own ? home : "", tool->source + own) >= (int)sizeof(path) || !real_path(path, real))
-		return error_set(err, ERROR_MISSING, "agent %s: tools: %s is not there: %s", a->name, text_show(&shown, sv_of(tool->source)), strerror(errno));
+	if (snprintf(path, sizeof(path), "%s%s", own ? home : "", tool->source + own) >= (int)sizeof(path) ||
+	    !real_path(path, real))
+		return error_set(err, ERROR_MISSING, "agent %s: tools: %s is not there: %s", a->name,
+				 text_show(&shown, sv_of(tool->source)), strerror(errno));
 	*ret = (struct image_mount){.source = arena_str(to, sv_of(real)), .target = arena_str(to, sv_of(tool->target))};
 	return ret->source && ret->target ? 0 : error_sys(err, ENOMEM, "agent %s", a->name);
 }
 
-int agent_mounts(const struct agent *a, const char *home, struct arena *to, struct image_mount **ret, size_t *ret_n, struct error *err)
+int agent_mounts(const struct agent *a, const char *home, struct arena *to, struct image_mount **ret, size_t *ret_n,
+		 struct error *err)
 {
 	struct image_mount *v = arena_array(to, a->n_tools + 1, sizeof(*v));
 	size_t n = 0, i;
@@ -280,7 +297,8 @@ int agent_mounts(const struct agent *a, const char *home, struct arena *to, stru
 	for (i = 0; i < a->n_tools; i++)
 		if (tool_mount(a, &a->tools[i], home, to, &v[n++], err) < 0)
 			return -1;
-	if ((a->kind == AGENT_CORDON && program_mount("agent", to, &v[n++], err) < 0) || (a->kind == AGENT_ACP && program_mount("acp", to, &v[n++], err) < 0))
+	if ((a->kind == AGENT_CORDON && program_mount("agent", to, &v[n++], err) < 0) ||
+	    (a->kind == AGENT_ACP && program_mount("acp", to, &v[n++], err) < 0))
 		return -1;
 	*ret = v;
 	*ret_n = n;

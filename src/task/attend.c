@@ -121,7 +121,9 @@ static void end_run(const struct attend *a, const struct task_running *run, int 
 
 static void watch(const struct attend *a, struct output *o, const struct task_running *run, int *ret_signal)
 {
-	struct pollfd p[] = {{.fd = run->fd, .events = POLLIN}, {.fd = o->from, .events = POLLIN}, {.fd = a->signals, .events = POLLIN}};
+	struct pollfd p[] = {{.fd = run->fd, .events = POLLIN},
+			     {.fd = o->from, .events = POLLIN},
+			     {.fd = a->signals, .events = POLLIN}};
 	int64_t kill_at = 0;
 
 	while (!(p[0].revents & (POLLIN | POLLHUP))) {
@@ -141,7 +143,8 @@ static void watch(const struct attend *a, struct output *o, const struct task_ru
 	}
 }
 
-int attend(const struct attend *a, struct task_sandbox *s, int log, struct task_ended *ret, int *ret_signal, struct error *err)
+int attend(const struct attend *a, struct task_sandbox *s, int log, struct task_ended *ret, int *ret_signal,
+	   struct error *err)
 {
 	struct output o = {.from = -1, .log = log};
 	AUTO_FD from = -1;

@@ -1,7 +1,10 @@
 /*
- * attend: one sandbox of a task from its start to its end: what it prints goes to a file, up to a bound, and its last line to whoever shows progress.
+ * attend: one sandbox of a task from its start to its end: what it prints goes to a file, up to a bound, and its last
+ * line to whoever shows progress.
  *
- * SIGINT, SIGTERM and SIGHUP must be blocked by the caller and readable from `signals`: the sandbox is told to end, is ended when it does not within ATTEND_GRACE_MS, and the caller learns which signal it was. A second one ends it at once.
+ * SIGINT, SIGTERM and SIGHUP must be blocked by the caller and readable from `signals`: the sandbox is told to end, is
+ * ended when it does not within ATTEND_GRACE_MS, and the caller learns which signal it was. A second one ends it at
+ * once.
  */
 #ifndef CORDON_TASK_ATTEND_H
 #define CORDON_TASK_ATTEND_H
@@ -27,9 +30,11 @@ struct attend {
 int attend_signals(struct attend *a, struct error *err);
 
 /*
- * log: where its output goes; -1: nowhere. It is written by us alone. s->out is filled in here. *ret_signal: the first that came, or 0.
+ * log: where its output goes; -1: nowhere. It is written by us alone. s->out is filled in here. *ret_signal: the first
+ * that came, or 0.
  */
-int attend(const struct attend *a, struct task_sandbox *s, int log, struct task_ended *ret, int *ret_signal, struct error *err);
+int attend(const struct attend *a, struct task_sandbox *s, int log, struct task_ended *ret, int *ret_signal,
+	   struct error *err);
 
 /* A signal that came, or 0. It is taken. */
 int attend_signal(const struct attend *a);

@@ -27,7 +27,10 @@ static int put_hosts(struct json *j, const struct pol_list *hosts, struct error 
 	json_list(j);
 	for (i = 0; i < hosts->n; i++) {
 		if (!bounds_host_is_fine(hosts->v[i].s))
-			return error_set(err, ERROR_INPUT, "allowed_hosts: %s is not a public host; only the operator's policy can open such addresses", text_show(&shown, sv_of(hosts->v[i].s)));
+			return error_set(err, ERROR_INPUT,
+					 "allowed_hosts: %s is not a public host; only the operator's policy can open "
+					 "such addresses",
+					 text_show(&shown, sv_of(hosts->v[i].s)));
 		json_open(j);
 		json_kstr(j, "host", hosts->v[i].s);
 		json_close(j);
@@ -62,7 +65,8 @@ static void put_limits(struct json *j, const struct bounds *b)
 		json_kstr(j, "timeout", text);
 	}
 	if (b->environment && b->environment->cpus.set) {
-		(void)snprintf(text, sizeof(text), "%llu.%03llu", (unsigned long long)b->environment->cpus.v / 1000, (unsigned long long)b->environment->cpus.v % 1000);
+		(void)snprintf(text, sizeof(text), "%llu.%03llu", (unsigned long long)b->environment->cpus.v / 1000,
+			       (unsigned long long)b->environment->cpus.v % 1000);
 		json_key(j, "cpus");
 		json_raw(j, sv_of(text));
 	}

@@ -1,5 +1,6 @@
 /*
- * bounds: what a task asks for in one phase, as a policy file. The operator's policy is cut down to it, so that a task can only tighten: nothing that stands here opens anything.
+ * bounds: what a task asks for in one phase, as a policy file. The operator's policy is cut down to it, so that a task
+ * can only tighten: nothing that stands here opens anything.
  *
  * The text is JSON, which is YAML, made from checked values only.
  */
@@ -21,7 +22,8 @@ struct bounds {
 /* ERROR_INPUT where a task asks for addresses that only an operator may open. */
 int bounds_write(const struct bounds *b, struct buf *out, struct error *err);
 
-/* May a task name it in allowed_hosts? Names and public addresses: private ones and networks are the operator's to open. */
+/* May a task name it in allowed_hosts? Names and public addresses: private ones and networks are the operator's to
+ * open. */
 bool bounds_host_is_fine(const char *host);
 
 #endif

@@ -46,7 +46,8 @@ int build_temp_file(struct image_work *w, struct error *err)
 	return fd;
 }
 
-int build_engine_take(const struct build_request *req, const struct engine *e, const char *from, const char *name, char ret_digest[IMAGE_DIGEST], struct error *err)
+int build_engine_take(const struct build_request *req, const struct engine *e, const char *from, const char *name,
+		      char ret_digest[IMAGE_DIGEST], struct error *err)
 {
 	struct image_import im = {.name = name, .path = "-", .note = req->note, .arg = req->arg};
 	struct engine_transfer t = {.from = -1, .take = to_file};

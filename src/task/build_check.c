@@ -15,14 +15,17 @@ static int check_step(const struct build_plan *p, const struct recipe_step *s, s
 	const struct context_sink sink = {ignore_entry, NULL};
 	size_t tops;
 
-	if (s->kind != RECIPE_COPY || s->from.origin != RECIPE_CONTEXT || context_walk(&p->context, s, &sink, &tops, err) == 0)
+	if (s->kind != RECIPE_COPY || s->from.origin != RECIPE_CONTEXT ||
+	    context_walk(&p->context, s, &sink, &tops, err) == 0)
 		return 0;
 	return build_fail(p, s, err);
 }
 
-void build_check_files(const struct recipe *r, int context, const char *shown, void (*tell)(void *arg, const char *text), void *arg)
+void build_check_files(const struct recipe *r, int context, const char *shown,
+		       void (*tell)(void *arg, const char *text), void *arg)
 {
-	const struct build_plan p = {.recipe = r, .shown = shown, .context = {.root = context, .ignore = (const char *const *)r->ignore}};
+	const struct build_plan p = {
+		.recipe = r, .shown = shown, .context = {.root = context, .ignore = (const char *const *)r->ignore}};
 	size_t k, j;
 
 	for (k = 0; k < r->n_stages; k++)

@@ -19,11 +19,10 @@
 #include "task/build_parts.h"
 
 /*
- * Theory of operation. The engine gets one archive: a Dockerfile (recipe_write.h), and for each step number N that copies from the context
- *	cN/d/...	what goes below the destination
- *	cN/f/NAME	the one file that is to be the destination, or goes into it
- *	cN/a/NAME	archives that ADD unpacks
- * with nothing else in it, found by our own reading of the sources. So neither .dockerignore nor patterns nor links of the context are left to the engine.
+ * Theory of operation. The engine gets one archive: a Dockerfile (recipe_write.h), and for each step number N that
+ * copies from the context cN/d/...	what goes below the destination cN/f/NAME	the one file that is to be the
+ * destination, or goes into it cN/a/NAME	archives that ADD unpacks with nothing else in it, found by our own
+ * reading of the sources. So neither .dockerignore nor patterns nor links of the context are left to the engine.
  */
 enum { WAIT_MS = 3600 * 1000, MESSAGE_MAX = 1 << 20 };
 
@@ -44,7 +43,8 @@ struct docker_build {
 	char said[400];
 };
 
-/* Is there room for as much? The engine writes out what it gets, holes too, so all bytes count, of all steps together. */
+/* Is there room for as much? The engine writes out what it gets, holes too, so all bytes count, of all steps together.
+ */
 static int check_limit(struct docker_build *b, uint64_t n, struct error *err)
 {
 	const struct image_limit *l = &b->req->limit;
@@ -54,7 +54,10 @@ static int check_limit(struct docker_build *b, uint64_t n, struct error *err)
 	b->size += n;
 	if (!l->room || b->size <= l->room)
 		return 0;
-	(void)error_set(err, ERROR_DENIED, "the files that it copies are more than the %llu MiB that may be stored; a task can ask for more with storage_mb", (unsigned long long)l->room >> 20);
+	(void)error_set(err, ERROR_DENIED,
+			"the files that it copies are more than the %llu MiB that may be stored; a task can ask for "
+			"more with storage_mb",
+			(unsigned long long)l->room >> 20);
 	err->code = EDQUOT;
 	return -1;
 }
@@ -86,7 +89,8 @@ static int put_head(struct docker_build *b, const struct tar_entry *e, struct er
 
 	buf_init(&head, 64 * 1024);
 	tar_put(&head, e);
-	return buf_failed(&head) ? error_sys(err, ENAMETOOLONG, "the archive for Docker Engine") : put_bytes(b, head.p, head.n, err);
+	return buf_failed(&head) ? error_sys(err, ENAMETOOLONG, "the archive for Docker Engine")
+				 : put_bytes(b, head.p, head.n, err);
 }
 
 static int put_data(struct docker_build *b, const struct context_entry *e, struct error *err)
@@ -96,7 +100,8 @@ static int put_data(struct docker_build *b, const struct context_entry *e, struc
 	ssize_t n;
 
 	if (e->fd < 0)
-		return put_bytes(b, e->content.p, e->content.n, err) < 0 ? -1 : put_zeros(b, tar_pad(e->content.n), err);
+		return put_bytes(b, e->content.p, e->content.n, err) < 0 ? -1
+									 : put_zeros(b, tar_pad(e->content.n), err);
 	while (left) {
 		n = read(e->fd, bytes, left < sizeof(bytes) ? (size_t)left : sizeof(bytes));
 		if (n <= 0)
@@ -126,7 +131,11 @@ static int put_entry(void *arg, const struct context_entry *e, struct error *err
 	struct docker_build *b = arg;
 	const char *place = place_of(b, e), *sources[2] = {NULL, NULL};
 	char path[PATH_MAX + 64];
-	struct tar_entry t = {.type = S_ISREG(e->st.st_mode) ? TAR_FILE : S_ISDIR(e->st.st_mode) ? TAR_FOLDER : TAR_LINK, .mode = e->st.st_mode & 07777, .mtime = e->st.st_mtim.tv_sec};
+	struct tar_entry t = {.type = S_ISREG(e->st.st_mode)   ? TAR_FILE
+				      : S_ISDIR(e->st.st_mode) ? TAR_FOLDER
+							       : TAR_LINK,
+			      .mode = e->st.st_mode & 07777,
+			      .mtime = e->st.st_mtim.tv_sec};
 
 	if (*b->step->chmod && t.type != TAR_LINK)
 		t.mode = mode_change(b->step->chmod, t.mode, t.type == TAR_FOLDER);
@@ -135,7 +144,9 @@ static int put_entry(void *arg, const struct context_entry *e, struct error *err
 	t.link = sv_of(e->link ? e->link : "");
 	t.size = t.type == TAR_FILE ? (uint64_t)e->st.st_size : 0;
 	if (e->alone && !is_plain_name(e->path))
-		return error_set(err, ERROR_INPUT, "a file's name has a character that Docker's builder reads as a pattern; the native builder does not");
+		return error_set(err, ERROR_INPUT,
+				 "a file's name has a character that Docker's builder reads as a pattern; the native "
+				 "builder does not");
 	if (place[0] == 'a') {
 		sources[0] = path;
 		recipe_write_copy(b->plan.arena, b->lines, "ADD", b->step, "", sources, b->step->dest);
@@ -176,7 +187,9 @@ static int copy_step(void *arg, size_t at, const struct recipe_step *s, struct b
 	b->lines = out;
 	folder = dest[strlen(dest) - 1] == '/' ? dest : arena_printf(b->plan.arena, "%s/", dest);
 	if (strchr(dest, '$') || strchr(dest, '\\') || strchr(dest, '"') || strchr(dest, '\''))
-		return error_set(err, ERROR_INPUT, "%.200s:%u: the destination has a character that Docker's builder would read", b->plan.shown, s->line);
+		return error_set(err, ERROR_INPUT,
+				 "%.200s:%u: the destination has a character that Docker's builder would read",
+				 b->plan.shown, s->line);
 	if (put_folder(b, "d", err) < 0 || context_walk(&b->plan.context, s, &sink, &tops, err) < 0)
 		return build_fail(&b->plan, s, err);
 	if (b->alone == 1) {
@@ -197,7 +210,10 @@ static int put_dockerfile(struct docker_build *b, struct sv text, struct error *
 {
 	struct tar_entry t = {.type = TAR_FILE, .path = sv_of("Dockerfile"), .mode = 0644, .size = text.n};
 
-	return put_head(b, &t, err) < 0 || put_bytes(b, text.p, text.n, err) < 0 || put_zeros(b, tar_pad(text.n), err) < 0 || put_zeros(b, TAR_END, err) < 0 ? -1 : 0;
+	return put_head(b, &t, err) < 0 || put_bytes(b, text.p, text.n, err) < 0 ||
+			       put_zeros(b, tar_pad(text.n), err) < 0 || put_zeros(b, TAR_END, err) < 0
+		       ? -1
+		       : 0;
 }
 
 static int write_archive(struct docker_build *b, struct error *err)
@@ -206,14 +222,17 @@ static int write_archive(struct docker_build *b, struct error *err)
 	AUTO_BUF text = {0};
 
 	buf_init(&text, RECIPE_BYTES);
-	return recipe_write(b->plan.arena, b->plan.recipe, &w, &text, err) < 0 ? -1 : put_dockerfile(b, buf_view(&text), err);
+	return recipe_write(b->plan.arena, b->plan.recipe, &w, &text, err) < 0
+		       ? -1
+		       : put_dockerfile(b, buf_view(&text), err);
 }
 
 /* One line of what the engine tells while it builds. */
 static void told(struct docker_build *b, struct sv line)
 {
 	json_t *j = json_loadb(line.p, line.n, 0, NULL);
-	const char *text = json_string_value(json_object_get(j, "stream")), *wrong = json_string_value(json_object_get(j, "error"));
+	const char *text = json_string_value(json_object_get(j, "stream")),
+		   *wrong = json_string_value(json_object_get(j, "error"));
 	const char *id = json_string_value(json_object_get(json_object_get(j, "aux"), "ID"));
 	AUTO_BUF shown = {0};
 
@@ -255,10 +274,12 @@ static int post(struct docker_build *b, const char *tag, struct error *err)
 {
 	struct engine_transfer t = {.from = b->tar, .size = b->size, .take = take_lines, .arg = b};
 	char path[256];
-	struct engine_request ask = {.method = "POST", .path = path, .type = "application/x-tar", .timeout_ms = WAIT_MS};
+	struct engine_request ask = {
+		.method = "POST", .path = path, .type = "application/x-tar", .timeout_ms = WAIT_MS};
 	AUTO_ANSWER a = {0};
 
-	(void)snprintf(path, sizeof(path), "/build?version=1&rm=1&forcerm=1&t=%s%s", tag, b->req->network ? "" : "&networkmode=none");
+	(void)snprintf(path, sizeof(path), "/build?version=1&rm=1&forcerm=1&t=%s%s", tag,
+		       b->req->network ? "" : "&networkmode=none");
 	if (engine_transfer(&b->engine, &ask, &t, &a, err) < 0)
 		return -1;
 	if (a.status != 200)
@@ -278,12 +299,17 @@ static int check_bases(struct docker_build *b, struct error *err)
 		const struct build_base *base = &b->plan.bases[k];
 
 		if (base->image.config.on_build && base->image.config.on_build[0])
-			return error_set(err, ERROR_INPUT, "%.200s: the image %s has triggers (ONBUILD), which Docker's builder would carry out by itself; use the native builder", b->plan.shown, base->name);
+			return error_set(err, ERROR_INPUT,
+					 "%.200s: the image %s has triggers (ONBUILD), which Docker's builder would "
+					 "carry out by itself; use the native builder",
+					 b->plan.shown, base->name);
 		r = build_engine_has(&b->engine, base->name, err);
 		if (r < 0)
 			return -1;
 		if (r == 0)
-			return error_set(err, ERROR_MISSING, "Docker Engine has no image %s; `docker pull %s` brings it", base->name, base->name);
+			return error_set(err, ERROR_MISSING,
+					 "Docker Engine has no image %s; `docker pull %s` brings it", base->name,
+					 base->name);
 	}
 	return 0;
 }
@@ -309,12 +335,15 @@ static int take_image(struct docker_build *b, const char *tag, struct build_resu
 	size_t k;
 	int code;
 
-	if (build_engine_take(b->req, &b->engine, tag, tag, digest, err) < 0 || image_find(b->req->store, digest, &i, err) < 0)
+	if (build_engine_take(b->req, &b->engine, tag, tag, digest, err) < 0 ||
+	    image_find(b->req->store, digest, &i, err) < 0)
 		return -1;
 	layers = arena_array(b->plan.arena, i.n_layers + 1, sizeof(*layers));
 	for (k = 0; layers && k < i.n_layers; k++)
 		layers[k] = i.layer_digests[i.n_layers - 1 - k];
-	code = layers ? image_add(b->req->store, b->req->name, &r->stages[r->n_stages - 1].config, layers, i.n_layers, ret->digest, err) : error_sys(err, ENOMEM, "layers");
+	code = layers ? image_add(b->req->store, b->req->name, &r->stages[r->n_stages - 1].config, layers, i.n_layers,
+				  ret->digest, err)
+		      : error_sys(err, ENOMEM, "layers");
 	image_done(&i);
 	if (code == 0 && strcmp(digest, ret->digest) != 0) {
 		struct error ignored = {0};
@@ -342,7 +371,8 @@ static int build(struct docker_build *b, const char *tag, bool leave, struct bui
 	return r;
 }
 
-static int prepare(const struct build_request *req, const char *tag, bool leave, struct build_result *ret, struct error *err)
+static int prepare(const struct build_request *req, const char *tag, bool leave, struct build_result *ret,
+		   struct error *err)
 {
 	struct docker_build b = {.req = req, .tar = -1};
 	struct image_work w = {.lock = -1};

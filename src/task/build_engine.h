@@ -14,7 +14,8 @@ int build_engine_open(const struct build_request *req, struct engine *e, struct 
 int build_engine_has(const struct engine *e, const char *name, struct error *err);
 
 /* Its image `from` into the store, as `name`. */
-int build_engine_take(const struct build_request *req, const struct engine *e, const char *from, const char *name, char ret_digest[IMAGE_DIGEST], struct error *err);
+int build_engine_take(const struct build_request *req, const struct engine *e, const char *from, const char *name,
+		      char ret_digest[IMAGE_DIGEST], struct error *err);
 
 /* A file without a name beside w's folders. An fd or -1. */
 int build_temp_file(struct image_work *w, struct error *err);

@@ -25,6 +25,7 @@ uint64_t build_storage(const struct task_environment *e)
 
 const char *build_limits(const struct task_environment *e, struct arena *to)
 {
-	return arena_printf(to, "cpus %llu memory %llu storage %llu", (unsigned long long)(e->cpus.set ? e->cpus.v : 0), (unsigned long long)(e->memory.set ? e->memory.v : 0),
+	return arena_printf(to, "cpus %llu memory %llu storage %llu", (unsigned long long)(e->cpus.set ? e->cpus.v : 0),
+			    (unsigned long long)(e->memory.set ? e->memory.v : 0),
 			    (unsigned long long)build_storage(e));
 }

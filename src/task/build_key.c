@@ -27,7 +27,8 @@ static void put_layers(struct buf *b, const struct build_layers *l)
 		wire_put_sv(b, sv_of(l->digests[k]));
 }
 
-/* Memory that was short, or a cache that was filled by others, can make a RUN leave something else behind: another task must not get that. */
+/* Memory that was short, or a cache that was filled by others, can make a RUN leave something else behind: another task
+ * must not get that. */
 static void put_run(struct buf *b, const struct recipe_step *s, const struct build_sources *from, const char *bounds)
 {
 	size_t k;
@@ -61,7 +62,8 @@ static void put_copy(struct buf *b, const struct recipe_step *s, const struct bu
 }
 
 /* Files of the context that the step reads. */
-static int add_files(const struct build_plan *p, const struct recipe_step *s, const struct build_sources *from, struct sha256 *h, struct error *err)
+static int add_files(const struct build_plan *p, const struct recipe_step *s, const struct build_sources *from,
+		     struct sha256 *h, struct error *err)
 {
 	const char *one[2] = {NULL, NULL};
 	struct recipe_step mounted = context_of_mount(one);
@@ -70,7 +72,11 @@ static int add_files(const struct build_plan *p, const struct recipe_step *s, co
 	if (s->kind == RECIPE_COPY && !from->from)
 		return copy_digest(&p->context, s, &p->limit, h, err);
 	if (s->kind == RECIPE_COPY && s->n_files) /* heredocs beside --from */
-		return copy_digest(&p->context, &(struct recipe_step){.sources = one, .excludes = s->excludes, .files = s->files, .n_files = s->n_files}, &p->limit, h, err);
+		return copy_digest(
+			&p->context,
+			&(struct recipe_step){
+				.sources = one, .excludes = s->excludes, .files = s->files, .n_files = s->n_files},
+			&p->limit, h, err);
 	for (k = 0; s->kind == RECIPE_RUN && k < s->n_mounts; k++) {
 		if (s->mounts[k].kind != RECIPE_MOUNT_BIND || from->mounts[k])
 			continue;
@@ -81,7 +87,8 @@ static int add_files(const struct build_plan *p, const struct recipe_step *s, co
 	return 0;
 }
 
-int build_key(const struct build_plan *p, const struct build_layers *below, const struct recipe_step *s, const struct build_sources *from, uint32_t uid, uint32_t gid, uint32_t ids, char ret[SHA256_HEX],
+int build_key(const struct build_plan *p, const struct build_layers *below, const struct recipe_step *s,
+	      const struct build_sources *from, uint32_t uid, uint32_t gid, uint32_t ids, char ret[SHA256_HEX],
 	      struct error *err)
 {
 	unsigned char digest[SHA256_SIZE];

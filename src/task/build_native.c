@@ -34,7 +34,8 @@ static int make_folder(const struct native_build *b, int dir, const char *name, 
 	if (mkdirat(dir, name, 0700) < 0)
 		return errno == EEXIST ? 0 : error_sys(err, errno, "image store: %s", name);
 	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || (b->ids.zero_uid != geteuid() && fchown(fd, b->ids.zero_uid, b->ids.zero_gid) < 0) || fchmod(fd, mode) < 0)
+	if (fd < 0 || (b->ids.zero_uid != geteuid() && fchown(fd, b->ids.zero_uid, b->ids.zero_gid) < 0) ||
+	    fchmod(fd, mode) < 0)
 		return error_sys(err, errno, "image store: %s", name);
 	return 0;
 }
@@ -43,7 +44,9 @@ int native_work_new(struct native_build *b, struct image_work *ret, struct error
 {
 	if (image_work_new(b->req->store, ret, err) < 0)
 		return -1;
-	if (make_folder(b, ret->lock, "run", 0700, err) == 0 && make_folder(b, ret->lock, "run/upper", 0755, err) == 0 && make_folder(b, ret->lock, "run/work", 0700, err) == 0)
+	if (make_folder(b, ret->lock, "run", 0700, err) == 0 &&
+	    make_folder(b, ret->lock, "run/upper", 0755, err) == 0 &&
+	    make_folder(b, ret->lock, "run/work", 0700, err) == 0)
 		return 0;
 	image_work_done(b->req->store, ret);
 	return -1;
@@ -75,14 +78,16 @@ int native_work_take(struct image_work *w, struct error *err)
 	return 0;
 }
 
-int native_step_user(const struct native_build *b, const struct build_layers *below, const char *user, struct image_user *ret, struct error *err)
+int native_step_user(const struct native_build *b, const struct build_layers *below, const char *user,
+		     struct image_user *ret, struct error *err)
 {
 	const char **layers = native_paths(b, below);
 
 	return layers ? image_user_find((const char *const *)layers, user, ret, err) : error_sys(err, ENOMEM, "layers");
 }
 
-int native_step_owner(const struct native_build *b, const struct build_layers *below, const struct recipe_step *s, uint32_t *uid, uint32_t *gid, struct error *err)
+int native_step_owner(const struct native_build *b, const struct build_layers *below, const struct recipe_step *s,
+		      uint32_t *uid, uint32_t *gid, struct error *err)
 {
 	struct image_user u;
 
@@ -99,13 +104,16 @@ int native_step_owner(const struct native_build *b, const struct build_layers *b
 void native_note_unowned(struct native_build *b)
 {
 	if (!b->unowned && b->req->note)
-		b->req->note(b->req->arg, "there is one user id for the image here: what should belong to others, or run as others, belongs to its root and runs as it; changes of owners only look successful");
+		b->req->note(b->req->arg,
+			     "there is one user id for the image here: what should belong to others, or run as others, "
+			     "belongs to its root and runs as it; changes of owners only look successful");
 	b->unowned = true;
 }
 
 /* ---- layers ---- */
 
-/* The same layer further down says nothing that this one does not say above all others; and an overlay takes each once. */
+/* The same layer further down says nothing that this one does not say above all others; and an overlay takes each once.
+ */
 static void layers_drop(struct build_layers *l, const char *digest)
 {
 	size_t k;
@@ -119,7 +127,8 @@ static void layers_drop(struct build_layers *l, const char *digest)
 		}
 }
 
-static int layers_add(struct native_build *b, struct build_layers *l, const char *path, const char *digest, struct error *err)
+static int layers_add(struct native_build *b, struct build_layers *l, const char *path, const char *digest,
+		      struct error *err)
 {
 	const char **paths, **digests;
 
@@ -158,7 +167,8 @@ static int layers_of_image(struct native_build *b, const char *name, struct buil
 }
 
 /* *ret is NULL for the context. */
-static int layers_from(struct native_build *b, const struct recipe_from *from, const struct build_layers **ret, struct error *err)
+static int layers_from(struct native_build *b, const struct recipe_from *from, const struct build_layers **ret,
+		       struct error *err)
 {
 	struct build_layers *l;
 
@@ -197,7 +207,8 @@ static int keep_layer(struct native_build *b, struct build_layers *stage, struct
 
 /* ---- steps ---- */
 
-static int carry_out(struct native_build *b, const struct build_layers *below, const struct recipe_step *s, const struct build_sources *from, struct image_work *w, struct error *err)
+static int carry_out(struct native_build *b, const struct build_layers *below, const struct recipe_step *s,
+		     const struct build_sources *from, struct image_work *w, struct error *err)
 {
 	if (s->kind == RECIPE_RUN)
 		return native_run(b, below, s, from, w, err);
@@ -209,12 +220,16 @@ static int fail(const struct native_build *b, struct error *err)
 {
 	if (err->kind != ERROR_DENIED || err->code != EDQUOT)
 		return -1;
-	(void)error_set(err, ERROR_DENIED, "its files are more than the %llu MiB that may be stored; a task can ask for more with storage_mb", (unsigned long long)b->req->limit.room >> 20);
+	(void)error_set(
+		err, ERROR_DENIED,
+		"its files are more than the %llu MiB that may be stored; a task can ask for more with storage_mb",
+		(unsigned long long)b->req->limit.room >> 20);
 	err->code = EDQUOT;
 	return -1;
 }
 
-static int make_layer(struct native_build *b, const struct build_layers *below, const struct recipe_step *s, const struct build_sources *from, const char *key, struct image_layer *ret, struct error *err)
+static int make_layer(struct native_build *b, const struct build_layers *below, const struct recipe_step *s,
+		      const struct build_sources *from, const char *key, struct image_layer *ret, struct error *err)
 {
 	struct image_work w;
 	int r;
@@ -261,7 +276,8 @@ static bool uses_caches(const struct recipe_step *s)
 	return false;
 }
 
-static int step(struct native_build *b, struct build_layers *stage, const struct recipe_step *s, struct build_result *ret, size_t all, struct error *err)
+static int step(struct native_build *b, struct build_layers *stage, const struct recipe_step *s,
+		struct build_result *ret, size_t all, struct error *err)
 {
 	struct build_sources from;
 	struct image_layer layer;
@@ -270,7 +286,8 @@ static int step(struct native_build *b, struct build_layers *stage, const struct
 	int r;
 
 	/* what was made before takes time to be found: patterns are compared with names */
-	if (limit_check_time(&b->req->limit, err) < 0 || sources_of(b, s, &from, err) < 0 || native_step_owner(b, stage, s, &uid, &gid, err) < 0)
+	if (limit_check_time(&b->req->limit, err) < 0 || sources_of(b, s, &from, err) < 0 ||
+	    native_step_owner(b, stage, s, &uid, &gid, err) < 0)
 		return -1;
 	from.caches = uses_caches(s) ? b->cached : "";
 	if (build_key(&b->plan, stage, s, &from, uid, gid, b->ids.count, key, err) < 0)

@@ -37,15 +37,20 @@ int native_make(struct native_build *b, struct image_work *w, const char *name, 
 int native_make_plain(struct native_build *b, struct image_work *w, const char *name, struct error *err);
 
 /* Carries the step out in w. 0; 1: it changed nothing. */
-int native_run(struct native_build *b, const struct build_layers *below, const struct recipe_step *s, const struct build_sources *from, struct image_work *w, struct error *err);
-int native_copy(struct native_build *b, const struct build_layers *below, const struct recipe_step *s, const struct build_sources *from, struct image_work *w, struct error *err);
-int native_workdir(struct native_build *b, const struct build_layers *below, const struct recipe_step *s, struct image_work *w, struct error *err);
+int native_run(struct native_build *b, const struct build_layers *below, const struct recipe_step *s,
+	       const struct build_sources *from, struct image_work *w, struct error *err);
+int native_copy(struct native_build *b, const struct build_layers *below, const struct recipe_step *s,
+		const struct build_sources *from, struct image_work *w, struct error *err);
+int native_workdir(struct native_build *b, const struct build_layers *below, const struct recipe_step *s,
+		   struct image_work *w, struct error *err);
 
 /* Who that is in the layers below. */
-int native_step_user(const struct native_build *b, const struct build_layers *below, const char *user, struct image_user *ret, struct error *err);
+int native_step_user(const struct native_build *b, const struct build_layers *below, const char *user,
+		     struct image_user *ret, struct error *err);
 
 /* Whom the step's files or processes belong to: for its key, and for what it does. */
-int native_step_owner(const struct native_build *b, const struct build_layers *below, const struct recipe_step *s, uint32_t *uid, uint32_t *gid, struct error *err);
+int native_step_owner(const struct native_build *b, const struct build_layers *below, const struct recipe_step *s,
+		      uint32_t *uid, uint32_t *gid, struct error *err);
 
 /* Tells once that owners are not what was asked for. */
 void native_note_unowned(struct native_build *b);

@@ -37,7 +37,8 @@ static int copy(struct native_build *b, struct copy_job *job, struct error *err)
 	return r;
 }
 
-static int copy_from_layers(struct native_build *b, const struct build_layers *source, const struct recipe_step *s, const struct copy_owner *owner, const struct merged_tree *target, struct error *err)
+static int copy_from_layers(struct native_build *b, const struct build_layers *source, const struct recipe_step *s,
+			    const struct copy_owner *owner, const struct merged_tree *target, struct error *err)
 {
 	const char **paths = native_paths(b, source);
 	const struct merged_tree tree = {(const char *const *)paths, NULL};
@@ -53,13 +54,19 @@ struct adding {
 	const struct merged_tree *target;
 };
 
-/* An archive into a layer of its own, and from there to its destination: what is in it meets the image's links as any other file does. */
+/* An archive into a layer of its own, and from there to its destination: what is in it meets the image's links as any
+ * other file does. */
 static int unpack_one(void *arg, const char *name, int fd, struct error *err)
 {
 	const struct adding *a = arg;
 	struct native_build *b = a->b;
 	const char *all[] = {".", NULL}, *none[] = {NULL}, *path[1], *digest[1] = {""};
-	struct recipe_step whole = {.kind = RECIPE_COPY, .sources = all, .excludes = none, .dest = a->step->dest, .chown = "", .chmod = a->step->chmod};
+	struct recipe_step whole = {.kind = RECIPE_COPY,
+				    .sources = all,
+				    .excludes = none,
+				    .dest = a->step->dest,
+				    .chown = "",
+				    .chmod = a->step->chmod};
 	struct build_layers layer = {path, digest, 1, 1};
 	struct unpack_budget budget;
 	struct unpack_job job = {.in = fd, .what = "an archive of ADD", .budget = &budget, .limit = limit_of(a->b)};
@@ -83,9 +90,15 @@ static int unpack_one(void *arg, const char *name, int fd, struct error *err)
 	return r;
 }
 
-static int copy_from_context(struct native_build *b, const struct recipe_step *s, const struct copy_owner *owner, const struct merged_tree *target, struct error *err)
+static int copy_from_context(struct native_build *b, const struct recipe_step *s, const struct copy_owner *owner,
+			     const struct merged_tree *target, struct error *err)
 {
-	struct copy_job job = {.step = s, .ids = &b->ids, .target = *target, .context = &b->plan.context, .owner = *owner, .skip_archives = s->unpack};
+	struct copy_job job = {.step = s,
+			       .ids = &b->ids,
+			       .target = *target,
+			       .context = &b->plan.context,
+			       .owner = *owner,
+			       .skip_archives = s->unpack};
 	struct adding a = {b, s, owner, target};
 
 	if (s->unpack && context_each_file(&b->plan.context, s, unpack_one, &a, err) < 0)
@@ -93,7 +106,8 @@ static int copy_from_context(struct native_build *b, const struct recipe_step *s
 	return copy(b, &job, err);
 }
 
-int native_copy(struct native_build *b, const struct build_layers *below, const struct recipe_step *s, const struct build_sources *from, struct image_work *w, struct error *err)
+int native_copy(struct native_build *b, const struct build_layers *below, const struct recipe_step *s,
+		const struct build_sources *from, struct image_work *w, struct error *err)
 {
 	const char **paths = native_paths(b, below);
 	struct merged_tree target = {(const char *const *)paths, native_work_path(b, w, "")};
@@ -103,10 +117,12 @@ int native_copy(struct native_build *b, const struct build_layers *below, const 
 		return error_sys(err, ENOMEM, "layers");
 	if (owner.set && native_step_owner(b, below, s, &owner.uid, &owner.gid, err) < 0)
 		return -1;
-	return from->from ? copy_from_layers(b, from->from, s, &owner, &target, err) : copy_from_context(b, s, &owner, &target, err);
+	return from->from ? copy_from_layers(b, from->from, s, &owner, &target, err)
+			  : copy_from_context(b, s, &owner, &target, err);
 }
 
-int native_workdir(struct native_build *b, const struct build_layers *below, const struct recipe_step *s, struct image_work *w, struct error *err)
+int native_workdir(struct native_build *b, const struct build_layers *below, const struct recipe_step *s,
+		   struct image_work *w, struct error *err)
 {
 	const char **paths = native_paths(b, below);
 	struct merged_tree target = {(const char *const *)paths, native_work_path(b, w, "")};
@@ -115,15 +131,18 @@ int native_workdir(struct native_build *b, const struct build_layers *below, con
 
 	if (!paths || !target.folder)
 		return error_sys(err, ENOMEM, "layers");
-	if (native_step_owner(b, below, s, &owner.uid, &owner.gid, err) < 0 || copy_make_folder(&b->ids, &target, s->workdir, &owner, &made, err) < 0)
+	if (native_step_owner(b, below, s, &owner.uid, &owner.gid, err) < 0 ||
+	    copy_make_folder(&b->ids, &target, s->workdir, &owner, &made, err) < 0)
 		return -1;
 	return made ? 0 : 1;
 }
 
 /* ---- RUN ---- */
 
-/* A copy, in a folder of the step's own: the context's own folder would show what .dockerignore names, too, and other layers are no folder at all. */
-static int mount_copy(struct native_build *b, const struct build_layers *from, const struct recipe_mount *m, size_t at, struct image_work *w, const char **ret, struct error *err)
+/* A copy, in a folder of the step's own: the context's own folder would show what .dockerignore names, too, and other
+ * layers are no folder at all. */
+static int mount_copy(struct native_build *b, const struct build_layers *from, const struct recipe_mount *m, size_t at,
+		      struct image_work *w, const char **ret, struct error *err)
 {
 	const char *source[] = {m->source, NULL}, *no_layers[] = {NULL};
 	char name[32], inner[64];
@@ -139,7 +158,8 @@ static int mount_copy(struct native_build *b, const struct build_layers *from, c
 		return error_sys(err, ENOMEM, "a mount");
 	if (native_make(b, w, name, err) < 0)
 		return -1;
-	return from ? copy_from_layers(b, from, &s, &owner, &target, err) : copy_from_context(b, &s, &owner, &target, err);
+	return from ? copy_from_layers(b, from, &s, &owner, &target, err)
+		    : copy_from_context(b, &s, &owner, &target, err);
 }
 
 /* Caches live as long as the build. */
@@ -154,7 +174,8 @@ static int mount_cache(struct native_build *b, const struct recipe_mount *m, con
 	return *ret ? native_make_plain(b, &b->caches, digest, err) : error_sys(err, ENOMEM, "a mount");
 }
 
-static int one_mount(struct native_build *b, const struct recipe_mount *m, const struct build_layers *from, size_t at, struct image_work *w, struct image_mount *to, struct error *err)
+static int one_mount(struct native_build *b, const struct recipe_mount *m, const struct build_layers *from, size_t at,
+		     struct image_work *w, struct image_mount *to, struct error *err)
 {
 	char name[32];
 
@@ -210,11 +231,16 @@ static int run_in(struct native_build *b, const struct image_root *root, const s
 	return status;
 }
 
-int native_run(struct native_build *b, const struct build_layers *below, const struct recipe_step *s, const struct build_sources *from, struct image_work *w, struct error *err)
+int native_run(struct native_build *b, const struct build_layers *below, const struct recipe_step *s,
+	       const struct build_sources *from, struct image_work *w, struct error *err)
 {
 	const char **paths = native_paths(b, below);
 	struct image_mount *mounts = arena_array(b->arena, s->n_mounts + 1, sizeof(*mounts));
-	struct image_root root = {.layers = (const char *const *)paths, .ids = b->ids, .mounts = mounts, .n_mounts = s->n_mounts, .cwd = s->workdir};
+	struct image_root root = {.layers = (const char *const *)paths,
+				  .ids = b->ids,
+				  .mounts = mounts,
+				  .n_mounts = s->n_mounts,
+				  .cwd = s->workdir};
 	struct image_user user;
 	size_t k;
 

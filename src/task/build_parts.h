@@ -24,7 +24,8 @@ struct build_plan {
 	struct context context;
 };
 
-/* Reads the Dockerfile, finds the images, and makes the recipe until all of them are known. -1 where it has problems: the first of them. build_plan_done() it in any case. */
+/* Reads the Dockerfile, finds the images, and makes the recipe until all of them are known. -1 where it has problems:
+ * the first of them. build_plan_done() it in any case. */
 int build_plan(const struct build_request *req, struct build_plan *ret, struct error *err);
 void build_plan_done(struct build_plan *p);
 

@@ -42,7 +42,8 @@ static int read_texts(const struct build_request *req, struct texts *t, struct e
 	int r = read_text(req->context, req->dockerfile, &t->dockerfile, err);
 
 	if (r > 0)
-		return error_set(err, ERROR_INPUT, "there is no %s", text_show(&s, sv_of(req->shown ? req->shown : req->dockerfile)));
+		return error_set(err, ERROR_INPUT, "there is no %s",
+				 text_show(&s, sv_of(req->shown ? req->shown : req->dockerfile)));
 	if (r < 0)
 		return -1;
 	(void)snprintf(t->ignore_name, sizeof(t->ignore_name), "%.400s.dockerignore", req->dockerfile);
@@ -104,7 +105,8 @@ static int hold(const struct build_request *req, struct build_plan *p, const cha
 }
 
 /* Looks up what is not held yet. *ret_more: something was found. */
-static int find_images(const struct build_request *req, struct build_plan *p, bool must, bool *ret_more, struct error *err)
+static int find_images(const struct build_request *req, struct build_plan *p, bool must, bool *ret_more,
+		       struct error *err)
 {
 	struct build_base *wider;
 	size_t k, n = 0;
@@ -131,8 +133,14 @@ static int find_images(const struct build_request *req, struct build_plan *p, bo
 
 static int make(const struct build_request *req, const struct texts *t, struct build_plan *p, struct error *err)
 {
-	struct recipe_request ask = {.name = p->shown, .dockerfile = buf_view(&t->dockerfile), .ignore_name = t->ignore_name, .ignore = buf_view(&t->ignore), .target = req->target,
-		.platform = recipe_platform(), .args = req->args, .n_images = p->n_bases};
+	struct recipe_request ask = {.name = p->shown,
+				     .dockerfile = buf_view(&t->dockerfile),
+				     .ignore_name = t->ignore_name,
+				     .ignore = buf_view(&t->ignore),
+				     .target = req->target,
+				     .platform = recipe_platform(),
+				     .args = req->args,
+				     .n_images = p->n_bases};
 	struct recipe_image *known = arena_array(p->arena, p->n_bases + 1, sizeof(*known));
 	size_t k;
 
@@ -153,10 +161,15 @@ static int plan(const struct build_request *req, struct build_plan *p, bool must
 
 	buf_init(&t.dockerfile, DOCKERFILE_BYTES + 1);
 	buf_init(&t.ignore, IGNORE_BYTES);
-	*p = (struct build_plan){.arena = arena_new(), .shown = req->shown ? req->shown : req->dockerfile, .bounds = req->bounds, .limit = req->limit};
+	*p = (struct build_plan){.arena = arena_new(),
+				 .shown = req->shown ? req->shown : req->dockerfile,
+				 .bounds = req->bounds,
+				 .limit = req->limit};
 	r = p->arena ? read_texts(req, &t, err) : error_sys(err, ENOMEM, "a build");
 	for (round = 0; r == 0 && more; round++) {
-		r = round == ROUNDS ? error_set(err, ERROR_INPUT, "%.200s: triggers of images name further images without end", p->shown) : make(req, &t, p, err);
+		r = round == ROUNDS ? error_set(err, ERROR_INPUT,
+						"%.200s: triggers of images name further images without end", p->shown)
+				    : make(req, &t, p, err);
 		if (r == 0 && must && p->recipe->problems[0])
 			r = error_set(err, ERROR_INPUT, "%s", p->recipe->problems[0]);
 		more = false;
@@ -164,7 +177,8 @@ static int plan(const struct build_request *req, struct build_plan *p, bool must
 			r = find_images(req, p, must, &more, err);
 	}
 	if (r == 0)
-		p->context = (struct context){.root = req->context, .modes = req->modes, .ignore = (const char *const *)p->recipe->ignore};
+		p->context = (struct context){
+			.root = req->context, .modes = req->modes, .ignore = (const char *const *)p->recipe->ignore};
 	buf_done(&t.dockerfile);
 	buf_done(&t.ignore);
 	return r;

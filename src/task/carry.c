@@ -52,7 +52,8 @@ static int open_readable(int from, const char *name, const struct stat *st, int 
 {
 	int fd = openat(from, name, flags);
 
-	if (fd < 0 && errno == EACCES && st->st_uid == geteuid() && fchmodat(from, name, (st->st_mode & 0777) | 0700, 0) == 0)
+	if (fd < 0 && errno == EACCES && st->st_uid == geteuid() &&
+	    fchmodat(from, name, (st->st_mode & 0777) | 0700, 0) == 0)
 		fd = openat(from, name, flags);
 	return fd;
 }
@@ -79,7 +80,8 @@ struct linked {
 	const char *path; /* below the layer */
 };
 
-/* A file of several names is copied once: it would take more room than the agent had. Those of one upper folder are of one file system. */
+/* A file of several names is copied once: it would take more room than the agent had. Those of one upper folder are of
+ * one file system. */
 static int copy_once(struct carry *c, int from, int to, const struct entry *e)
 {
 	struct linked **at = &c->linked[e->st.st_ino % CARRY_LINKED], *l = *at;
@@ -114,7 +116,8 @@ static int copy_link(struct carry *c, const struct spot *s, int to, const struct
 	text[n] = '\0';
 	if (symlinkat(text, to, e->name) < 0 || utimensat(to, e->name, times, AT_SYMLINK_NOFOLLOW) < 0)
 		return carry_fail(c, errno);
-	if (fchownat(to, e->name, e->st.st_uid, e->st.st_gid, AT_SYMLINK_NOFOLLOW) < 0 && (errno != EPERM || c->caller == 0))
+	if (fchownat(to, e->name, e->st.st_uid, e->st.st_gid, AT_SYMLINK_NOFOLLOW) < 0 &&
+	    (errno != EPERM || c->caller == 0))
 		return carry_fail(c, errno);
 	return carry_link_keep(c, carry_link_same(s, e)) < 0 ? carry_fail(c, ENOMEM) : 0;
 }
@@ -132,7 +135,8 @@ static bool has_name(const struct spot *s, const char *name)
 	return st.st_mode != 0;
 }
 
-/* A bare one needs no name. What worktrees and submodules have of their own has no more than a HEAD: the rest is where commondir says. */
+/* A bare one needs no name. What worktrees and submodules have of their own has no more than a HEAD: the rest is where
+ * commondir says. */
 static bool is_repository(const struct spot *s)
 {
 	return has_name(s, "HEAD") || (has_name(s, "objects") && has_name(s, "refs"));
@@ -143,7 +147,10 @@ static int copy_folder(struct carry *c, const struct spot *s, int to, const stru
 {
 	AUTO_FD in = open_readable(s->in, e->name, &e->st, FOLDER);
 	AUTO_FD out = -1;
-	struct spot child = {.in = in, .zone = carry_zone(c, s, e), .hidden = s->hidden, .hooks = s->git && strcmp(e->name, "hooks") == 0};
+	struct spot child = {.in = in,
+			     .zone = carry_zone(c, s, e),
+			     .hidden = s->hidden,
+			     .hooks = s->git && strcmp(e->name, "hooks") == 0};
 	int r;
 
 	if (in < 0 || mkdirat(to, e->name, 0700) < 0 || (out = openat(to, e->name, FOLDER)) < 0)
@@ -157,8 +164,13 @@ static int copy_folder(struct carry *c, const struct spot *s, int to, const stru
 	layered_done(&child.image);
 	if (r < 0)
 		return -1;
-	/* the system's folders and those of scratch files are as the image has them, and all those of a verifier that has its own */
-	return carry_facts(c, out, (child.zone == ZONE_SYSTEM || child.store || c->had.n || carry_scratch_place(c, c->at)) && S_ISDIR(e->image.st_mode) ? &e->image : &e->st);
+	/* the system's folders and those of scratch files are as the image has them, and all those of a verifier that
+	 * has its own */
+	return carry_facts(c, out,
+			   (child.zone == ZONE_SYSTEM || child.store || c->had.n || carry_scratch_place(c, c->at)) &&
+					   S_ISDIR(e->image.st_mode)
+				   ? &e->image
+				   : &e->st);
 }
 
 /* Not carried. Where nothing of the image is seen, its version is put there. */
@@ -334,7 +346,9 @@ static void tell(void *arg, enum carry_rule rule, struct sv path)
 static int tell_scratch(struct carry *c, struct teller *to)
 {
 	const struct carry_text *is = &carry_texts[CARRY_SCRATCH];
-	const char *all = to->n ? arena_printf(c->arena, "%zu %s: %s%s", to->n, is->message, to->first, to->n > SCRATCH_NAMED ? " ..." : "") : "";
+	const char *all = to->n ? arena_printf(c->arena, "%zu %s: %s%s", to->n, is->message, to->first,
+					       to->n > SCRATCH_NAMED ? " ..." : "")
+				: "";
 
 	if (!all)
 		return carry_fail(c, ENOMEM);

@@ -25,7 +25,8 @@ struct reading {
 	size_t *bytes, *names; /* that may still be read */
 };
 
-/* Asked for only by a Python that knows no names of hosts in TLS, or for a certificate of a developer's own server: many agents install these beside them. */
+/* Asked for only by a Python that knows no names of hosts in TLS, or for a certificate of a developer's own server:
+ * many agents install these beside them. */
 static bool hardly_asked(const char *package, struct sv name)
 {
 	static const char *const packages[] = {"requests", "urllib3", "flask", "werkzeug"};
@@ -33,7 +34,8 @@ static bool hardly_asked(const char *package, struct sv name)
 
 	for (i = 0; i < ARRAY_LEN(packages); i++)
 		if (strcmp(package, packages[i]) == 0)
-			return sv_is(name, "cryptography") || sv_starts(name, "cryptography.") || sv_is(name, "OpenSSL") || sv_starts(name, "OpenSSL.");
+			return sv_is(name, "cryptography") || sv_starts(name, "cryptography.") ||
+			       sv_is(name, "OpenSSL") || sv_starts(name, "OpenSSL.");
 	return false;
 }
 
@@ -73,10 +75,14 @@ static bool is_script(struct sv name)
 	return sv_ends(name, ".js") || sv_ends(name, ".cjs") || sv_ends(name, ".mjs");
 }
 
-/* Folders that nobody loads from but a package's own tests and builders; and test tools and installers, which have a list. */
+/* Folders that nobody loads from but a package's own tests and builders; and test tools and installers, which have a
+ * list. */
 static bool passed_over(const struct reading *r, const char *name)
 {
-	static const char *const folders[] = {"__pycache__", "test", "tests", "__tests__", "testing", "doc", "docs", "example", "examples", "benchmark", "benchmarks", "idlelib", "lib2to3", "ensurepip", "site-packages", "dist-packages"};
+	static const char *const folders[] = {"__pycache__", "test",      "tests",         "__tests__",
+					      "testing",     "doc",       "docs",          "example",
+					      "examples",    "benchmark", "benchmarks",    "idlelib",
+					      "lib2to3",     "ensurepip", "site-packages", "dist-packages"};
 	struct sv stem = sv_n(name, strcspn(name, "-."));
 	size_t i;
 
@@ -119,7 +125,13 @@ static bool read_name(void *arg, const char *name) /* NOLINT(misc-no-recursion) 
 
 static void read_python(struct carry *c, const struct layered *folder)
 {
-	struct reading r = {.c = c, .words = &c->asked, .at = folder, .asks = carry_asks_python, .is_text = is_python, .bytes = &c->asked_bytes, .names = &c->asked_names};
+	struct reading r = {.c = c,
+			    .words = &c->asked,
+			    .at = folder,
+			    .asks = carry_asks_python,
+			    .is_text = is_python,
+			    .bytes = &c->asked_bytes,
+			    .names = &c->asked_names};
 
 	(void)layered_names(folder, read_name, &r);
 }
@@ -127,7 +139,8 @@ static void read_python(struct carry *c, const struct layered *folder)
 /* What the project in the image lists: whoever does its work installs that. */
 static bool read_list(void *arg, const char *name)
 {
-	static const char *const lists[] = {"requirements*.txt", "pyproject.toml", "setup.py", "setup.cfg", "Pipfile", "environment.y*ml", "package.json"};
+	static const char *const lists[] = {"requirements*.txt", "pyproject.toml",   "setup.py",    "setup.cfg",
+					    "Pipfile",           "environment.y*ml", "package.json"};
 	struct reading *r = arg;
 	struct stat st;
 	int fd = -1;
@@ -142,7 +155,8 @@ static bool read_list(void *arg, const char *name)
 	return true;
 }
 
-/* What the tools that are passed over ask for, and agents may well install: pip a proxy's library, and one that is tried for what it prints; Python the data of time zones. */
+/* What the tools that are passed over ask for, and agents may well install: pip a proxy's library, and one that is
+ * tried for what it prints; Python the data of time zones. */
 static void know_tools(struct carry *c)
 {
 	(void)carry_words_add(&c->asked, c->arena, sv_of("socks"));
@@ -171,16 +185,21 @@ static void know_asked(struct carry *c)
 /* Has a package of the agent's some part that is asked for, or code that is run on the way to any? */
 static bool part_asked(const struct carry *c, const struct spot *s, const struct entry *e, struct sv base)
 {
-	AUTO_FD in = S_ISDIR(e->st.st_mode) ? openat(s->in, e->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	AUTO_FD in =
+		S_ISDIR(e->st.st_mode) ? openat(s->in, e->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 	DIR *d = in < 0 ? NULL : sys_list(in);
 	bool found = !d; /* a file; and who cannot look must not trust it */
 	char path[2 * CARRY_WORD_MAX + 2];
 	struct dirent *x;
 
 	while (d && !found && (x = readdir(d))) {
-		int n = snprintf(path, sizeof(path), "%.*s.%.*s", (int)base.n, base.p, (int)strcspn(x->d_name, "."), x->d_name);
+		int n = snprintf(path, sizeof(path), "%.*s.%.*s", (int)base.n, base.p, (int)strcspn(x->d_name, "."),
+				 x->d_name);
 
-		found = strncmp(x->d_name, "__init__.", 9) == 0 || (x->d_name[0] != '.' && carry_words_have(&c->asked, sv_n(path, (size_t)n < sizeof(path) ? (size_t)n : sizeof(path) - 1)));
+		found = strncmp(x->d_name, "__init__.", 9) == 0 ||
+			(x->d_name[0] != '.' &&
+			 carry_words_have(&c->asked,
+					  sv_n(path, (size_t)n < sizeof(path) ? (size_t)n : sizeof(path) - 1)));
 	}
 	if (d)
 		(void)closedir(d);
@@ -190,7 +209,9 @@ static bool part_asked(const struct carry *c, const struct spot *s, const struct
 /* Does the task itself speak of the module? */
 static bool is_spoken_of(const struct carry *c, struct sv base)
 {
-	return carry_tests_module(c->req->tests, base) || carry_tests_module(c->req->solution, base) || carry_tests_install(&c->solved, base) || carry_words_name(&c->project, base) || carry_words_package(&c->named, base);
+	return carry_tests_module(c->req->tests, base) || carry_tests_module(c->req->solution, base) ||
+	       carry_tests_install(&c->solved, base) || carry_words_name(&c->project, base) ||
+	       carry_words_package(&c->named, base);
 }
 
 static bool is_asked(struct carry *c, const struct spot *s, const struct entry *e, struct sv base)
@@ -202,7 +223,8 @@ static bool is_asked(struct carry *c, const struct spot *s, const struct entry *
 	if (base.n == 0 || base.n >= CARRY_WORD_MAX)
 		return false;
 	(void)snprintf(part, sizeof(part), "%.*s.", (int)base.n, base.p);
-	return carry_words_have(&c->asked, base) || (carry_words_have(&c->asked, sv_of(part)) && part_asked(c, s, e, base));
+	return carry_words_have(&c->asked, base) ||
+	       (carry_words_have(&c->asked, sv_of(part)) && part_asked(c, s, e, base));
 }
 
 bool carry_asked_module(struct carry *c, const struct spot *s, const struct entry *e, struct sv base)
@@ -215,14 +237,21 @@ bool carry_asked_beside(struct carry *c, const struct spot *s, const struct entr
 	char plain[CARRY_WORD_MAX + 1];
 
 	/* most of a project is named: then the image need not be read */
-	return !carry_words_have(&c->named, carry_word_plain(base, plain)) && is_asked(c, s, e, base) && !is_spoken_of(c, base);
+	return !carry_words_have(&c->named, carry_word_plain(base, plain)) && is_asked(c, s, e, base) &&
+	       !is_spoken_of(c, base);
 }
 
 /* The names of the node_modules folder at that path, which is the one above where a scope is. */
 static int know_node(struct carry *c, struct sv folder)
 {
 	AUTO_LAYERED at = {0};
-	struct reading r = {.c = c, .words = &c->node_asked, .at = &at, .asks = carry_asks_node, .is_text = is_script, .bytes = &c->asked_bytes, .names = &c->asked_names};
+	struct reading r = {.c = c,
+			    .words = &c->node_asked,
+			    .at = &at,
+			    .asks = carry_asks_node,
+			    .is_text = is_script,
+			    .bytes = &c->asked_bytes,
+			    .names = &c->asked_names};
 
 	if (c->node_folder && sv_is(folder, c->node_folder))
 		return 0;
@@ -238,7 +267,8 @@ static int know_node(struct carry *c, struct sv folder)
 
 bool carry_asked_node(struct carry *c)
 {
-	struct sv name = carry_base(sv_n(c->at, c->len)), folder = carry_parent(c), scope = carry_base(folder), whole = name;
+	struct sv name = carry_base(sv_n(c->at, c->len)), folder = carry_parent(c), scope = carry_base(folder),
+		  whole = name;
 	char plain[CARRY_WORD_MAX + 1];
 
 	if (scope.n && scope.p[0] == '@') {

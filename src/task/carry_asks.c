@@ -1,4 +1,5 @@
-/* What a text of Python or JavaScript imports: carry_asked.h. No parser of either, but nothing that is written as people write it is missed. */
+/* What a text of Python or JavaScript imports: carry_asked.h. No parser of either, but nothing that is written as
+ * people write it is missed. */
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -22,7 +23,8 @@ struct python {
 
 static bool is_name(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+	       (unsigned char)c >= 0x80;
 }
 
 static struct sv behind(struct sv s, size_t n)
@@ -57,7 +59,8 @@ static size_t short_string(struct sv s)
 	return i < s.n ? i + 1 : s.n;
 }
 
-/* How much of a line is code: up to a comment, or to where a long string begins. Keeps count of brackets and strings. */
+/* How much of a line is code: up to a comment, or to where a long string begins. Keeps count of brackets and strings.
+ */
 static size_t code_of(struct python *p, struct sv line)
 {
 	size_t i = 0, code = 0;
@@ -218,7 +221,8 @@ void carry_asks_python(struct sv text, asked_fn *fn, void *arg)
 	}
 }
 
-/* Is a brace that is open before `at` that of a `try`? Those of conditions, of loops and of functions lie between at times. */
+/* Is a brace that is open before `at` that of a `try`? Those of conditions, of loops and of functions lie between at
+ * times. */
 static bool is_tried(const char *text, const char *at)
 {
 	const char *start = at - text > LOOK_BACK ? at - LOOK_BACK : text;
@@ -261,7 +265,8 @@ void carry_asks_node(struct sv text, asked_fn *fn, void *arg)
 		for (at = text.p, n = strlen(calls[i]); (at = memmem(at, (size_t)(end - at), calls[i], n)); at += n) {
 			struct sv s = skip_blanks(sv_n(at + n, (size_t)(end - at) - n));
 
-			if (s.n > 1 && memchr("\"'`", s.p[0], 3) && (at == text.p || !is_name(at[-1])) && (calls[i][0] == 'i' || is_tried(text.p, at)))
+			if (s.n > 1 && memchr("\"'`", s.p[0], 3) && (at == text.p || !is_name(at[-1])) &&
+			    (calls[i][0] == 'i' || is_tried(text.p, at)))
 				tell_package(behind(s, 1), s.p[0], fn, arg);
 		}
 }

@@ -69,14 +69,16 @@ bool carry_home(const struct carry *c, struct sv folder)
 {
 	struct sv name = carry_base(folder);
 
-	return folder.n == 0 || sv_is(folder, "/root") || sv_is(sv_n(folder.p, folder.n - name.n), "/home/") || carry_among(c->home, folder) || carry_among(c->homes, folder);
+	return folder.n == 0 || sv_is(folder, "/root") || sv_is(sv_n(folder.p, folder.n - name.n), "/home/") ||
+	       carry_among(c->home, folder) || carry_among(c->homes, folder);
 }
 
 static bool is_config(const struct carry *c, struct sv folder)
 {
 	struct sv name = carry_base(folder);
 
-	return carry_among(c->config, folder) || (sv_is(name, ".config") && carry_home(c, sv_n(folder.p, folder.n - name.n - 1)));
+	return carry_among(c->config, folder) ||
+	       (sv_is(name, ".config") && carry_home(c, sv_n(folder.p, folder.n - name.n - 1)));
 }
 
 /* Is path at or above the folder? */
@@ -106,7 +108,8 @@ bool carry_home_link(const struct carry *c, const struct spot *s, const struct e
 
 	if (c->work && leads_to(c->at, c->len, c->work))
 		return false;
-	return is_config(c, folder) || (carry_home(c, folder) && (s->zone == ZONE_WORK ? strcmp(e->name, ".config") == 0 : e->name[0] == '.'));
+	return is_config(c, folder) ||
+	       (carry_home(c, folder) && (s->zone == ZONE_WORK ? strcmp(e->name, ".config") == 0 : e->name[0] == '.'));
 }
 
 static bool folder_has(const struct carry *c, struct sv folder, const char *name)
@@ -126,7 +129,10 @@ static bool image_has(const struct carry *c, const char *name)
 
 static bool is_interpreters(void *arg, const char *name)
 {
-	static const char *const names[] = {"python[0-9]*", "pypy*", "ruby", "node_modules", "perl5", "rustlib", "R", "jvm.cfg", "jrt-fs.jar", "tcl[0-9]*", "lua", "php", "erlang", "elixir", "ocaml", "ghc*", "time", "*.so", "*.so.*"}; /* time: of go */
+	static const char *const names[] = {"python[0-9]*", "pypy*", "ruby",    "node_modules", "perl5",
+					    "rustlib",      "R",     "jvm.cfg", "jrt-fs.jar",   "tcl[0-9]*",
+					    "lua",          "php",   "erlang",  "elixir",       "ocaml",
+					    "ghc*",         "time",  "*.so",    "*.so.*"}; /* time: of go */
 	bool *found = arg;
 	size_t i;
 
@@ -170,8 +176,18 @@ static bool on_path(const struct carry *c, struct sv at)
 static const struct {
 	const char *folder, *programs[2];
 } interpreters[] = {
-	{"python[0-9]*", {"python3", "python"}}, {"pypy*", {"pypy3", "pypy"}}, {"ruby", {"ruby", "irb"}}, {"perl5", {"perl", "perldoc"}}, {"php", {"php", "pear"}}, {"lua", {"lua", "luarocks"}},
-	{"erlang", {"erl", "escript"}}, {"elixir", {"elixir", "mix"}}, {"ocaml", {"ocaml", "ocamlc"}}, {"R", {"R", "Rscript"}}, {"rustlib", {"rustc", "cargo"}}, {"tcl[0-9]*", {"tclsh", "wish"}},
+	{"python[0-9]*", {"python3", "python"}},
+	{"pypy*", {"pypy3", "pypy"}},
+	{"ruby", {"ruby", "irb"}},
+	{"perl5", {"perl", "perldoc"}},
+	{"php", {"php", "pear"}},
+	{"lua", {"lua", "luarocks"}},
+	{"erlang", {"erl", "escript"}},
+	{"elixir", {"elixir", "mix"}},
+	{"ocaml", {"ocaml", "ocamlc"}},
+	{"R", {"R", "Rscript"}},
+	{"rustlib", {"rustc", "cargo"}},
+	{"tcl[0-9]*", {"tclsh", "wish"}},
 };
 
 static bool has_program(const struct carry *c, struct sv prefix, const char *const programs[2])
@@ -215,7 +231,8 @@ bool carry_interpreter(const struct carry *c, const struct spot *s)
 		if (s->zone == ZONE_WORK)
 			return on_path(c, prefix) && has_program(c, prefix, interpreters[i].programs);
 		/* a Python goes up until it finds that file */
-		return s->zone == ZONE_DATA && (has_program(c, prefix, interpreters[i].programs) || image_has(c, "os.py"));
+		return s->zone == ZONE_DATA &&
+		       (has_program(c, prefix, interpreters[i].programs) || image_has(c, "os.py"));
 	}
 	return false;
 }
@@ -233,5 +250,6 @@ bool carry_prefix(const struct carry *c, const struct spot *s)
 	if (!bin || !lib || s->zone == ZONE_FREE)
 		return false;
 	/* a project of the work folder may be one of bin and lib */
-	return s->zone == ZONE_WORK ? (on_path(c, at) || image_has(c, "pyvenv.cfg")) && has_interpreter(c, at) : on_path(c, at) || has_interpreter(c, at);
+	return s->zone == ZONE_WORK ? (on_path(c, at) || image_has(c, "pyvenv.cfg")) && has_interpreter(c, at)
+				    : on_path(c, at) || has_interpreter(c, at);
 }

@@ -31,11 +31,15 @@ static bool system_root(const char *path)
 	return false;
 }
 
-/* A work folder that is the root, is among the system's folders, or holds them, is no place where everything is data. */
+/* A work folder that is the root, is among the system's folders, or holds them, is no place where everything is data.
+ */
 static bool work_ok(const char *work)
 {
-	static const char *const system[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/boot", "/etc", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/share", "/usr/include",
-		"/usr/local/bin", "/usr/local/sbin", "/usr/local/lib", "/usr/local/share"};
+	static const char *const system[] = {"/bin",           "/sbin",           "/lib",           "/lib32",
+					     "/lib64",         "/libx32",         "/boot",          "/etc",
+					     "/usr/bin",       "/usr/sbin",       "/usr/lib",       "/usr/lib32",
+					     "/usr/lib64",     "/usr/libexec",    "/usr/share",     "/usr/include",
+					     "/usr/local/bin", "/usr/local/sbin", "/usr/local/lib", "/usr/local/share"};
 	static const char *const holders[] = {"/", "/usr", "/usr/local", "/opt", "/var", "/var/lib", "/home"};
 	size_t i;
 
@@ -55,7 +59,8 @@ static const char *variable(const struct carry *c, const char *name, const char 
 	return value ? value : otherwise;
 }
 
-/* "/a:/b/:c" -> {"/a", "/b", WORKDIR/c}, and where links of the image lead from there. The work folder itself, as "" or ".", has rules of its own. */
+/* "/a:/b/:c" -> {"/a", "/b", WORKDIR/c}, and where links of the image lead from there. The work folder itself, as "" or
+ * ".", has rules of its own. */
 static const char **folders(struct carry *c, const char *s)
 {
 	const char **v = arena_array(c->arena, strlen(s) + 2, sizeof(v[0])), *end, *folder, *real;
@@ -68,7 +73,9 @@ static const char **folders(struct carry *c, const char *s)
 			len--;
 		if (len == 0 || sv_is(sv_n(s, len), "."))
 			continue;
-		folder = *s == '/' ? arena_str(c->arena, sv_n(s, len)) : arena_printf(c->arena, "%s/%.*s", c->req->start ? c->req->start : c->req->workdir, (int)len, s);
+		folder = *s == '/' ? arena_str(c->arena, sv_n(s, len))
+				   : arena_printf(c->arena, "%s/%.*s", c->req->start ? c->req->start : c->req->workdir,
+						  (int)len, s);
 		real = folder ? carry_link_resolve(c, sv_of(folder)) : NULL;
 		v[n++] = folder;
 		if (real && strcmp(real, folder) != 0)
@@ -77,7 +84,8 @@ static const char **folders(struct carry *c, const char *s)
 	return v;
 }
 
-/* Folders, and archives, that interpreters load from. One that is in the work folder, or holds it, is the agent's own; without a work folder that cannot be told. */
+/* Folders, and archives, that interpreters load from. One that is in the work folder, or holds it, is the agent's own;
+ * without a work folder that cannot be told. */
 static const char **package_folders(struct carry *c)
 {
 	static const char *const names[] = {"PYTHONPATH", "NODE_PATH", "PERL5LIB", "PERLLIB", "RUBYLIB", "CLASSPATH"};
@@ -123,7 +131,8 @@ int carry_judge_init(struct carry *c)
 	c->shell_files[1] = variable(c, "ENV", NULL);
 	if (carry_tests_learn(&c->tests, c->arena, c->req->tests) < 0)
 		return -ENOMEM;
-	if (carry_words_read(&c->named, c->arena, c->req->tests) < 0 || carry_words_read(&c->named, c->arena, c->req->solution) < 0)
+	if (carry_words_read(&c->named, c->arena, c->req->tests) < 0 ||
+	    carry_words_read(&c->named, c->arena, c->req->solution) < 0)
 		return -ENOMEM;
 	c->packages = package_folders(c);
 	c->starts = folders(c, c->tests.folders ? c->tests.folders : "");
@@ -166,10 +175,12 @@ bool carry_mounted(const struct carry *c, const char *path)
 	return is_in(c->req->mounts, path);
 }
 
-/* What the agent has where the verifier has something mounted is not seen, and nothing but a folder is on the way there. */
+/* What the agent has where the verifier has something mounted is not seen, and nothing but a folder is on the way
+ * there. */
 static bool in_the_way(const struct carry *c, const struct entry *e)
 {
-	return carry_mounted(c, c->at) || (!S_ISDIR(e->st.st_mode) && (carry_leads_to(c->req->places, c->at) || carry_leads_to(c->req->mounts, c->at)));
+	return carry_mounted(c, c->at) || (!S_ISDIR(e->st.st_mode) && (carry_leads_to(c->req->places, c->at) ||
+								       carry_leads_to(c->req->mounts, c->at)));
 }
 
 bool carry_place(const struct carry *c, const char *path)
@@ -185,7 +196,8 @@ bool carry_place(const struct carry *c, const char *path)
 /* The same bytes in both? */
 static bool same_as_image(const struct spot *s, const struct entry *e)
 {
-	return S_ISREG(e->st.st_mode) && S_ISREG(e->image.st_mode) && e->st.st_size == e->image.st_size && same_bytes(s->in, e->name, e->image_fd, e->name);
+	return S_ISREG(e->st.st_mode) && S_ISREG(e->image.st_mode) && e->st.st_size == e->image.st_size &&
+	       same_bytes(s->in, e->name, e->image_fd, e->name);
 }
 
 /* Not carried, unless it is what the image has anyway. */
@@ -206,7 +218,8 @@ static int read_both(const struct spot *s, const struct entry *e, struct buf *ou
 	return S_ISREG(e->image.st_mode) && carry_read(e->image_fd, e->name, theirs) < 0 ? -1 : 0;
 }
 
-static enum carry_rule judge_text(const struct carry *c, const struct spot *s, const struct entry *e, enum carry_name is)
+static enum carry_rule judge_text(const struct carry *c, const struct spot *s, const struct entry *e,
+				  enum carry_name is)
 {
 	AUTO_BUF ours = {0};
 	AUTO_BUF theirs = {0};
@@ -214,20 +227,31 @@ static enum carry_rule judge_text(const struct carry *c, const struct spot *s, c
 
 	switch (is) {
 	case NAME_VERSION:
-		return is_whiteout(&e->st) || (read && carry_is_version(buf_view(&ours))) ? CARRY_KEEP : unless_same(s, e, CARRY_STARTUP);
+		return is_whiteout(&e->st) || (read && carry_is_version(buf_view(&ours)))
+			       ? CARRY_KEEP
+			       : unless_same(s, e, CARRY_STARTUP);
 	case NAME_PINNED:
 	case NAME_PINNED_KEPT:
-		return is_whiteout(&e->st) || (read && carry_names_no_path(buf_view(&ours))) ? CARRY_KEEP : unless_same(s, e, CARRY_STARTUP);
+		return is_whiteout(&e->st) || (read && carry_names_no_path(buf_view(&ours)))
+			       ? CARRY_KEEP
+			       : unless_same(s, e, CARRY_STARTUP);
 	case NAME_CHECKER:
-		return is_whiteout(&e->st) || (read && !carry_orders_code(buf_view(&ours))) ? CARRY_KEEP : unless_same(s, e, CARRY_STARTUP);
+		return is_whiteout(&e->st) || (read && !carry_orders_code(buf_view(&ours)))
+			       ? CARRY_KEEP
+			       : unless_same(s, e, CARRY_STARTUP);
 	case NAME_SECTIONS:
-		return read && carry_same_sections(buf_view(&ours), buf_view(&theirs)) ? CARRY_KEEP : unless_same(s, e, CARRY_PYTEST);
+		return read && carry_same_sections(buf_view(&ours), buf_view(&theirs))
+			       ? CARRY_KEEP
+			       : unless_same(s, e, CARRY_PYTEST);
 	case NAME_PYPROJECT:
-		return read && carry_same_project(buf_view(&ours), buf_view(&theirs), &c->tests) ? CARRY_KEEP : unless_same(s, e, CARRY_PYTEST);
+		return read && carry_same_project(buf_view(&ours), buf_view(&theirs), &c->tests)
+			       ? CARRY_KEEP
+			       : unless_same(s, e, CARRY_PYTEST);
 	case NAME_PLUGINS:
 		return read && carry_entry_points(buf_view(&ours)) ? CARRY_KEEP : unless_same(s, e, CARRY_PLUGIN);
 	default:
-		if (is_whiteout(&e->st) || !read || !carry_accounts(buf_view(&ours), buf_view(&theirs), is == NAME_PASSWD))
+		if (is_whiteout(&e->st) || !read ||
+		    !carry_accounts(buf_view(&ours), buf_view(&theirs), is == NAME_PASSWD))
 			return unless_same(s, e, CARRY_ACCOUNTS);
 		return CARRY_KEEP;
 	}
@@ -265,7 +289,8 @@ static enum carry_name name_of(const struct carry *c)
 	return is == NAME_PLAIN ? name_in(c->data, c->at, ".local/share") : is;
 }
 
-/* Does a Python of the image look for packages there, or might it? In the work folder, one that the image does not have is of an agent's own. Links of such names lead nowhere. */
+/* Does a Python of the image look for packages there, or might it? In the work folder, one that the image does not have
+ * is of an agent's own. Links of such names lead nowhere. */
 static bool of_packages(const struct carry *c, const struct spot *s)
 {
 	if (s->zone == ZONE_WORK)
@@ -305,7 +330,10 @@ static enum carry_rule judge_name(const struct carry *c, const struct spot *s, c
 		return S_ISREG(e->st.st_mode) ? CARRY_GIT_CUT : is_whiteout(&e->st) ? CARRY_KEEP : CARRY_GIT;
 	default:
 		/* a folder takes away the text that the image has there */
-		return S_ISDIR(e->st.st_mode) && (e->image.st_mode == 0 || S_ISDIR(e->image.st_mode)) && is != NAME_PASSWD && is != NAME_ACCOUNTS ? CARRY_KEEP : judge_text(c, s, e, is);
+		return S_ISDIR(e->st.st_mode) && (e->image.st_mode == 0 || S_ISDIR(e->image.st_mode)) &&
+				       is != NAME_PASSWD && is != NAME_ACCOUNTS
+			       ? CARRY_KEEP
+			       : judge_text(c, s, e, is);
 	}
 }
 
@@ -340,7 +368,9 @@ static enum carry_rule judge_link(struct carry *c, const struct spot *s, const s
 
 	if (n <= 0 || n == sizeof(target))
 		return CARRY_SPECIAL;
-	if ((c->work && strcmp(c->at, c->work) == 0) || carry_leads_to(c->stands, c->at) || (S_ISDIR(e->image.st_mode) && (s->zone != ZONE_WORK || is_the_images(c, s))) || (s->zone != ZONE_FREE && !system_root(c->at) && carry_way_to_programs(c)))
+	if ((c->work && strcmp(c->at, c->work) == 0) || carry_leads_to(c->stands, c->at) ||
+	    (S_ISDIR(e->image.st_mode) && (s->zone != ZONE_WORK || is_the_images(c, s))) ||
+	    (s->zone != ZONE_FREE && !system_root(c->at) && carry_way_to_programs(c)))
 		return CARRY_LINK;
 	if (carry_home_link(c, s, e) || carry_place_link(c, e) || carry_store_link(c, s))
 		return CARRY_LINK;
@@ -372,7 +402,8 @@ static bool is_package(int dir, const char *name)
 /* Is the folder one where Python looks for modules first? */
 static bool module_folder(const struct carry *c, struct sv folder)
 {
-	return folder.n == 0 || (c->work && sv_is(folder, c->work)) || carry_among(c->modules, folder) || carry_among(c->starts, folder) || carry_among(c->copies, folder);
+	return folder.n == 0 || (c->work && sv_is(folder, c->work)) || carry_among(c->modules, folder) ||
+	       carry_among(c->starts, folder) || carry_among(c->copies, folder);
 }
 
 /* org/python/core.py: a part of a package that the image does not have, and Python asks for; any folder is one. */
@@ -392,7 +423,11 @@ static bool absent_part(const struct carry *c, const struct entry *e)
 /* Names that are as likely a project's as a package's. */
 static bool is_common(struct sv name)
 {
-	static const char *const common[] = {"app", "bench", "benchmarks", "bin", "build", "cli", "client", "commands", "compiler", "config", "core", "data", "dist", "doc", "docs", "example", "examples", "helpers", "lib", "main", "models", "parser", "script", "scripts", "server", "settings", "setup", "src", "test", "tests", "tools", "util", "utils"};
+	static const char *const common[] = {
+		"app",    "bench", "benchmarks", "bin",    "build",  "cli",     "client",  "commands", "compiler",
+		"config", "core",  "data",       "dist",   "doc",    "docs",    "example", "examples", "helpers",
+		"lib",    "main",  "models",     "parser", "script", "scripts", "server",  "settings", "setup",
+		"src",    "test",  "tests",      "tools",  "util",   "utils"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(common); i++)
@@ -412,7 +447,8 @@ static bool module_taken(struct carry *c, struct sv name)
 	return carry_image_module(c, text);
 }
 
-/* Is there a file of the tests' own of that name, where they come to be? Their test files count everywhere; another may be called as the work is. */
+/* Is there a file of the tests' own of that name, where they come to be? Their test files count everywhere; another may
+ * be called as the work is. */
 static bool tests_file(const struct carry *c, struct sv folder, struct sv name)
 {
 	bool here = c->tests.copies_here && (sv_is(folder, c->req->workdir) || carry_among(c->starts, folder));
@@ -420,10 +456,12 @@ static bool tests_file(const struct carry *c, struct sv folder, struct sv name)
 	return carry_tests_have(c->req->tests, name, here || carry_among(c->copies, folder));
 }
 
-/* Makes a package of a folder that the image has, and that Python would take for one of its own, or for one of the tests' files beside it. */
+/* Makes a package of a folder that the image has, and that Python would take for one of its own, or for one of the
+ * tests' files beside it. */
 static bool makes_package(struct carry *c, const struct entry *e)
 {
-	struct sv folder = carry_parent(c), base = carry_base(folder), above = sv_n(folder.p, folder.n ? folder.n - base.n - 1 : 0);
+	struct sv folder = carry_parent(c), base = carry_base(folder),
+		  above = sv_n(folder.p, folder.n ? folder.n - base.n - 1 : 0);
 
 	if (e->image.st_mode || folder.n == 0 || !starts_package(e->name))
 		return false;
@@ -441,7 +479,8 @@ static bool is_module(const struct spot *s, const struct entry *e, struct sv *re
 		return carry_tool_package(name) || is_package(s->in, e->name);
 	}
 	*ret = dot ? sv_n(name.p, (size_t)(dot - name.p)) : name;
-	return S_ISLNK(e->st.st_mode) ? !dot || sv_ends(name, ".py") || sv_ends(name, ".so") : dot && (sv_ends(name, ".py") || sv_ends(name, ".so"));
+	return S_ISLNK(e->st.st_mode) ? !dot || sv_ends(name, ".py") || sv_ends(name, ".so")
+				      : dot && (sv_ends(name, ".py") || sv_ends(name, ".so"));
 }
 
 static bool is_program(const struct entry *e)
@@ -465,7 +504,8 @@ static enum carry_rule replaces(const struct spot *s, const struct entry *e)
 static enum carry_rule judge_data(struct carry *c, const struct spot *s, const struct entry *e)
 {
 	struct sv folder = carry_parent(c), module;
-	bool top = folder.n == 0, gone = is_whiteout(&e->st), has = e->image.st_mode != 0, other = (e->image.st_mode & S_IFMT) != (e->st.st_mode & S_IFMT);
+	bool top = folder.n == 0, gone = is_whiteout(&e->st), has = e->image.st_mode != 0,
+	     other = (e->image.st_mode & S_IFMT) != (e->st.st_mode & S_IFMT);
 
 	if (top && S_ISDIR(e->image.st_mode) && !S_ISDIR(e->st.st_mode))
 		return replaces(s, e);
@@ -474,14 +514,18 @@ static enum carry_rule judge_data(struct carry *c, const struct spot *s, const s
 		return replaces(s, e);
 	if (top && S_ISLNK(e->image.st_mode) && system_root(c->at))
 		return replaces(s, e);
-	if (top && !has && !gone && (strcmp(e->name, "node_modules") == 0 || (strcmp(c->req->workdir, "/") != 0 && carry_seen_from_tests(sv_of(e->name)))))
+	if (top && !has && !gone &&
+	    (strcmp(e->name, "node_modules") == 0 ||
+	     (strcmp(c->req->workdir, "/") != 0 && carry_seen_from_tests(sv_of(e->name)))))
 		return CARRY_SYSTEM;
 	if (other && !gone && module_folder(c, folder) && is_module(s, e, &module) && module_taken(c, module))
 		return CARRY_MODULE;
-	if (other && !gone && module_folder(c, folder) && is_module(s, e, &module) && !is_common(module) && carry_asked_beside(c, s, e, module))
+	if (other && !gone && module_folder(c, folder) && is_module(s, e, &module) && !is_common(module) &&
+	    carry_asked_beside(c, s, e, module))
 		return CARRY_ASKED;
 	/* a package or a library comes before a text of the same name */
-	if (other && !gone && !sv_ends(sv_of(e->name), ".py") && is_module(s, e, &module) && tests_file(c, folder, module))
+	if (other && !gone && !sv_ends(sv_of(e->name), ".py") && is_module(s, e, &module) &&
+	    tests_file(c, folder, module))
 		return CARRY_MODULE;
 	if (!gone && (makes_package(c, e) || absent_part(c, e)))
 		return CARRY_MODULE;
@@ -530,7 +574,8 @@ enum carry_rule carry_judge(struct carry *c, const struct spot *s, const struct 
 
 	if (carry_place(c, c->at) || in_the_way(c, e))
 		return CARRY_RUNNER;
-	if ((c->shell_files[0] && strcmp(c->at, c->shell_files[0]) == 0) || (c->shell_files[1] && strcmp(c->at, c->shell_files[1]) == 0))
+	if ((c->shell_files[0] && strcmp(c->at, c->shell_files[0]) == 0) ||
+	    (c->shell_files[1] && strcmp(c->at, c->shell_files[1]) == 0))
 		return unless_same(s, e, CARRY_STARTUP);
 	if (!is_whiteout(&e->st) && !S_ISREG(e->st.st_mode) && !S_ISDIR(e->st.st_mode) && !S_ISLNK(e->st.st_mode))
 		return CARRY_SPECIAL;
@@ -564,12 +609,14 @@ enum zone carry_zone(const struct carry *c, const struct spot *s, const struct e
 		return ZONE_SYSTEM;
 	if (folder.n == 0 && system_root(c->at))
 		return ZONE_SYSTEM;
-	if (known && (carry_prefix(c, s) || carry_interpreter(c, s) || (carry_home(c, folder) && carry_home_name(name) == HOME_TOOL)))
+	if (known && (carry_prefix(c, s) || carry_interpreter(c, s) ||
+		      (carry_home(c, folder) && carry_home_name(name) == HOME_TOOL)))
 		return ZONE_SYSTEM;
 	if (folder.n == 0)
 		return s->zone;
 	/* a user's own packages come before the image's, wherever that home is */
-	if (carry_python_folder(name) && (known || s->zone == ZONE_DATA || memmem(folder.p, folder.n, "/.local/lib/", 12) || carry_user_lib(c, folder)))
+	if (carry_python_folder(name) && (known || s->zone == ZONE_DATA ||
+					  memmem(folder.p, folder.n, "/.local/lib/", 12) || carry_user_lib(c, folder)))
 		return ZONE_SYSTEM;
 	if (sv_is(name, "node_modules") && s->zone != ZONE_FREE)
 		return ZONE_SYSTEM;

@@ -1,5 +1,6 @@
 /*
- * carry_judge: is one name of the agent's upper folder carried? The order of the rules, over the tables of carry_rules.h and what the image has (carry_view.h).
+ * carry_judge: is one name of the agent's upper folder carried? The order of the rules, over the tables of
+ * carry_rules.h and what the image has (carry_view.h).
  */
 #ifndef CORDON_TASK_CARRY_JUDGE_H
 #define CORDON_TASK_CARRY_JUDGE_H
@@ -52,7 +53,8 @@ struct carry {
 	bool asked_known;
 	const char **starts; /* where they start something, or let Python look */
 	const char **copies; /* where they copy test files to */
-	const char **stands; /* the folders that the verifier starts in, and where links of the image lead from them: it cannot start where they are none */
+	const char **stands; /* the folders that the verifier starts in, and where links of the image lead from them: it
+				cannot start where they are none */
 	struct carry_words told, spoken, test_names; /* carry_told.h */
 	bool told_links;			     /* the instruction speaks of symbolic links */
 	const char **scratch;			     /* carry_scratch.h */

@@ -12,7 +12,8 @@
 #include "task/carry_scratch.h"
 #include "task/carry_told.h"
 
-/* As many links as the kernel follows; and folders that are opened for all links together, which takes a minute or two. Copies in the place of links may take as much as BYTES_MAX. */
+/* As many links as the kernel follows; and folders that are opened for all links together, which takes a minute or two.
+ * Copies in the place of links may take as much as BYTES_MAX. */
 enum { LINKS_MAX = 40, ROUNDS_MAX = 8, STEPS_MAX = 1 << 24 };
 static const uint64_t BYTES_MAX = 4ULL << 30;
 
@@ -109,7 +110,8 @@ static struct sv trail_next(struct trail *t, char name[NAME_MAX + 1])
 
 static bool is_barred(const struct trail *t)
 {
-	return t->places && carry_place(t->places, t->at) && !(t->same && carry_plain_device(t->at)) && strcmp(t->at, "/dev") != 0;
+	return t->places && carry_place(t->places, t->at) && !(t->same && carry_plain_device(t->at)) &&
+	       strcmp(t->at, "/dev") != 0;
 }
 
 /* What is mounted may have links, which are not looked at: a way back from there cannot be told. */
@@ -168,8 +170,10 @@ static struct layered view_with(const struct carry *c, int top, int fds[VIEW_LAY
 	return (struct layered){fds, c->root.n + 1};
 }
 
-/* The root is no place to lead to: what is named below such a link would be a name of the runner's. end: where it leads otherwise. */
-static bool leads_to_runner(struct carry *c, const struct layered *view, struct sv target, bool same, char end[PATH_MAX])
+/* The root is no place to lead to: what is named below such a link would be a name of the runner's. end: where it leads
+ * otherwise. */
+static bool leads_to_runner(struct carry *c, const struct layered *view, struct sv target, bool same,
+			    char end[PATH_MAX])
 {
 	struct trail t = {.view = view, .places = c, .same = same, .moved = true, .steps = c->link_steps};
 	struct sv folder = carry_parent(c);
@@ -234,7 +238,8 @@ int carry_link_keep(struct carry *c, bool same)
 /* Where the image has programs and its own settings. */
 static bool is_systems(const char *path)
 {
-	static const char *const roots[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/boot", "/etc"};
+	static const char *const roots[] = {"/bin",    "/sbin", "/lib",  "/lib32", "/lib64",
+					    "/libx32", "/usr",  "/boot", "/etc"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(roots); i++)
@@ -250,7 +255,8 @@ static bool is_programs(const struct carry *c, const char *end, const struct sta
 
 	if (strstr(c->at, "/node_modules/") || is_systems(end))
 		return true;
-	return S_ISREG(st->st_mode) && (st->st_mode & 0111) && (sv_is(base, "bin") || sv_is(base, "sbin") || sv_is(base, ".bin") || carry_among(c->path, folder));
+	return S_ISREG(st->st_mode) && (st->st_mode & 0111) &&
+	       (sv_is(base, "bin") || sv_is(base, "sbin") || sv_is(base, ".bin") || carry_among(c->path, folder));
 }
 
 /* Is a part of the path a name of the tests' own: the last one, or one that the image does not have? */
@@ -275,7 +281,8 @@ static bool has_tests_name(const struct carry *c, const char *path)
 	return false;
 }
 
-/* Could tests write through the link at c->at, to what they judge? Names that tests make of parts are not known: so what is named must not be led to by one that is not, either. */
+/* Could tests write through the link at c->at, to what they judge? Names that tests make of parts are not known: so
+ * what is named must not be led to by one that is not, either. */
 static bool is_doubtful(const struct carry *c, const char *end, bool folder)
 {
 	struct sv name = carry_base(sv_n(c->at, c->len)), last = carry_base(sv_of(end));
@@ -325,10 +332,12 @@ static int copy_end(struct carry *c, const struct layered *view, const char *end
 }
 
 /* The folder keeps its times. 1, or -1. */
-static int change(struct carry *c, const struct layered *view, struct carried_link *l, enum carry_rule rule, const char *end)
+static int change(struct carry *c, const struct layered *view, struct carried_link *l, enum carry_rule rule,
+		  const char *end)
 {
 	struct sv folder = carry_parent(c);
-	const char *below = folder.n ? arena_str(c->arena, sv_n(folder.p + 1, folder.n - 1)) : ".", *name = l->path + folder.n + 1;
+	const char *below = folder.n ? arena_str(c->arena, sv_n(folder.p + 1, folder.n - 1)) : ".",
+		   *name = l->path + folder.n + 1;
 	AUTO_FD dir = below ? sys_open_beneath(c->to, below, O_RDONLY | O_DIRECTORY, 0) : -ENOMEM;
 	struct timespec times[2];
 	struct stat st;
@@ -367,7 +376,8 @@ static int judge_again(struct carry *c, const struct layered *view, struct carri
 	return rule == CARRY_KEEP ? 0 : change(c, view, l, rule, end);
 }
 
-/* Where one goes, another may lead elsewhere: until none does. Who needs more rounds than anybody's work would has none of them. */
+/* Where one goes, another may lead elsewhere: until none does. Who needs more rounds than anybody's work would has none
+ * of them. */
 int carry_links_again(struct carry *c)
 {
 	int fds[VIEW_LAYERS_MAX + 1];

@@ -33,7 +33,9 @@ struct sv carry_base(struct sv path)
 
 bool carry_frame_folder(struct sv name)
 {
-	static const char *const frame[] = {"bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec", "share", "include", "src", "local", "games", "etc", "var", "python*", "*-linux-*", ".bin", "@*"};
+	static const char *const frame[] = {"bin",     "sbin",  "lib",     "lib32",     "lib64", "libx32",
+					    "libexec", "share", "include", "src",       "local", "games",
+					    "etc",     "var",   "python*", "*-linux-*", ".bin",  "@*"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(frame); i++)
@@ -61,7 +63,9 @@ static bool home_commands(struct sv folder)
 {
 	struct sv home = sv_n(folder.p, folder.n < 4 ? 0 : folder.n - 4);
 
-	return sv_ends(folder, "/bin") && (sv_ends(home, "/.local") || sv_ends(home, "/.cargo") || sv_ends(home, "/go") || sv_is(home, "/root") || sv_is(sv_n(home.p, home.n - carry_base(home).n), "/home/"));
+	return sv_ends(folder, "/bin") &&
+	       (sv_ends(home, "/.local") || sv_ends(home, "/.cargo") || sv_ends(home, "/go") || sv_is(home, "/root") ||
+		sv_is(sv_n(home.p, home.n - carry_base(home).n), "/home/"));
 }
 
 /* Is path at or above the folder? */
@@ -78,12 +82,14 @@ bool carry_user_lib(const struct carry *c, struct sv folder)
 		folder = sv_n(folder.p, folder.n - name.n - (folder.n > name.n));
 		name = carry_base(folder);
 	}
-	return sv_is(name, "lib") && folder.n > name.n && carry_among(c->user_base, sv_n(folder.p, folder.n - name.n - 1));
+	return sv_is(name, "lib") && folder.n > name.n &&
+	       carry_among(c->user_base, sv_n(folder.p, folder.n - name.n - 1));
 }
 
 bool carry_way_to_programs(const struct carry *c)
 {
-	static const char *const names[] = {"site-packages", "dist-packages", "node_modules", ".bin", ".local", ".cargo"};
+	static const char *const names[] = {"site-packages", "dist-packages", "node_modules",
+					    ".bin",          ".local",        ".cargo"};
 	const char *const *const lists[] = {c->path, c->modules, c->libraries, c->user_base};
 	struct sv at = sv_n(c->at, c->len), base = carry_base(at), folder = carry_parent(c);
 	size_t i, k;
@@ -95,7 +101,8 @@ bool carry_way_to_programs(const struct carry *c)
 		for (k = 0; lists[i][k]; k++)
 			if (leads_to(at, lists[i][k]))
 				return true;
-	return home_commands(at) || carry_user_lib(c, at) || sv_ends(folder, "/.local") || sv_ends(folder, "/.local/lib");
+	return home_commands(at) || carry_user_lib(c, at) || sv_ends(folder, "/.local") ||
+	       sv_ends(folder, "/.local/lib");
 }
 
 bool carry_command_folder(const struct carry *c, const struct spot *s)
@@ -131,7 +138,8 @@ static bool image_has(const struct carry *c, const char *const *folders, const c
 
 enum carry_rule carry_new_command(const struct carry *c, const struct entry *e)
 {
-	static const char *const usual[] = {"bin", "sbin", "usr/bin", "usr/sbin", "usr/local/bin", "usr/local/sbin", NULL};
+	static const char *const usual[] = {"bin",           "sbin",           "usr/bin", "usr/sbin",
+					    "usr/local/bin", "usr/local/sbin", NULL};
 
 	if (S_ISDIR(e->st.st_mode))
 		return CARRY_SYSTEM;
@@ -221,14 +229,16 @@ static void show_packages(struct pythons *p)
 	for (i = 0; c->packages[i]; i++) {
 		AUTO_LAYERED m = {0};
 
-		if ((carry_among(c->modules, sv_of(c->packages[i])) || carry_among(c->starts, sv_of(c->packages[i]))) && view_enter(&c->root, sv_of(c->packages[i] + 1), &m) == 0)
+		if ((carry_among(c->modules, sv_of(c->packages[i])) || carry_among(c->starts, sv_of(c->packages[i]))) &&
+		    view_enter(&c->root, sv_of(c->packages[i] + 1), &m) == 0)
 			p->fn(p->c, &m);
 	}
 }
 
 void carry_pythons(struct carry *c, void (*fn)(struct carry *c, const struct layered *folder))
 {
-	static const char *const libs[] = {"usr/lib", "usr/lib64", "usr/local/lib", "opt/venv/lib", "opt/conda/lib", NULL};
+	static const char *const libs[] = {"usr/lib",      "usr/lib64",     "usr/local/lib",
+					   "opt/venv/lib", "opt/conda/lib", NULL};
 	struct pythons p = {.c = c, .fn = fn};
 	char path[PATH_MAX];
 	struct sv folder;
@@ -240,7 +250,9 @@ void carry_pythons(struct carry *c, void (*fn)(struct carry *c, const struct lay
 	/* beside folders of commands, as in /app/.venv/bin */
 	for (i = 0; c->path[i]; i++) {
 		folder = sv_of(c->path[i]);
-		if (sv_ends(folder, "/bin") && folder.n > 5 && snprintf(path, sizeof(path), "%.*slib", (int)folder.n - 4, folder.p + 1) < (int)sizeof(path) && !carry_among(libs, sv_of(path)))
+		if (sv_ends(folder, "/bin") && folder.n > 5 &&
+		    snprintf(path, sizeof(path), "%.*slib", (int)folder.n - 4, folder.p + 1) < (int)sizeof(path) &&
+		    !carry_among(libs, sv_of(path)))
 			show_pythons(&p, sv_of(path));
 	}
 }
@@ -318,8 +330,21 @@ static bool is_lib_folder(struct sv folder)
 
 enum carry_rule carry_new_library(const struct carry *c, const struct entry *e)
 {
-	static const char *const libs[] = {"lib", "lib64", "lib32", "usr/lib", "usr/lib64", "usr/lib32", "usr/local/lib", "usr/local/lib64", "lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu", "usr/local/lib/x86_64-linux-gnu",
-		"lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu", "usr/local/lib/aarch64-linux-gnu", NULL};
+	static const char *const libs[] = {"lib",
+					   "lib64",
+					   "lib32",
+					   "usr/lib",
+					   "usr/lib64",
+					   "usr/lib32",
+					   "usr/local/lib",
+					   "usr/local/lib64",
+					   "lib/x86_64-linux-gnu",
+					   "usr/lib/x86_64-linux-gnu",
+					   "usr/local/lib/x86_64-linux-gnu",
+					   "lib/aarch64-linux-gnu",
+					   "usr/lib/aarch64-linux-gnu",
+					   "usr/local/lib/aarch64-linux-gnu",
+					   NULL};
 
 	if (S_ISDIR(e->st.st_mode))
 		return carry_loaded_folder(sv_of(e->name)) ? CARRY_SYSTEM : CARRY_KEEP;
@@ -343,7 +368,8 @@ static enum carry_rule new_lib(const struct carry *c, const struct entry *e)
 static bool shadows_headers(const struct carry *c)
 {
 	static const char *const folders[] = {"/usr/include/", "/usr/local/include/"};
-	static const char *const all[] = {"usr/include", "usr/local/include", "usr/include/x86_64-linux-gnu", "usr/include/aarch64-linux-gnu", NULL};
+	static const char *const all[] = {"usr/include", "usr/local/include", "usr/include/x86_64-linux-gnu",
+					  "usr/include/aarch64-linux-gnu", NULL};
 	const char *rest, *end;
 	struct stat st;
 	size_t i;
@@ -366,7 +392,9 @@ static bool shadows_headers(const struct carry *c)
 /* Below share/, include/ and their like; or -1. */
 static int new_data(const struct carry *c)
 {
-	static const char *const folders[] = {"/usr/share/", "/usr/local/share/", "/usr/include/", "/usr/local/include/", "/usr/src/", "/usr/local/src/", "/usr/local/etc/", "/usr/local/var/", "/usr/local/games/"};
+	static const char *const folders[] = {"/usr/share/",         "/usr/local/share/", "/usr/include/",
+					      "/usr/local/include/", "/usr/src/",         "/usr/local/src/",
+					      "/usr/local/etc/",     "/usr/local/var/",   "/usr/local/games/"};
 	const char *below, *end;
 	size_t i;
 
@@ -376,7 +404,9 @@ static int new_data(const struct carry *c)
 			end = strchr(below, '/');
 			if (shadows_headers(c))
 				return CARRY_SHADOWS;
-			return carry_loaded_folder(sv_n(below, end ? (size_t)(end - below) : strlen(below))) ? CARRY_SYSTEM : CARRY_KEEP;
+			return carry_loaded_folder(sv_n(below, end ? (size_t)(end - below) : strlen(below)))
+				       ? CARRY_SYSTEM
+				       : CARRY_KEEP;
 		}
 	return -1;
 }
@@ -386,7 +416,8 @@ enum carry_rule carry_new_system(struct carry *c, const struct spot *s, const st
 	struct sv folder = carry_parent(c), base = carry_base(folder);
 	int r;
 
-	if (carry_python_folder(base) || (carry_among(c->packages, folder) && (carry_among(c->modules, folder) || carry_among(c->starts, folder))))
+	if (carry_python_folder(base) ||
+	    (carry_among(c->packages, folder) && (carry_among(c->modules, folder) || carry_among(c->starts, folder))))
 		return new_python(c, s, e);
 	if (carry_node_folder(folder))
 		return new_node(c, e);
@@ -401,7 +432,10 @@ enum carry_rule carry_new_system(struct carry *c, const struct spot *s, const st
 		return new_lib(c, e);
 	if (!S_ISDIR(e->st.st_mode))
 		return CARRY_SYSTEM;
-	return sv_is(folder, "/usr/local") || sv_is(base, "envs") || (sv_is(folder, "/usr") && carry_frame_folder(sv_of(e->name))) ? CARRY_KEEP : CARRY_SYSTEM;
+	return sv_is(folder, "/usr/local") || sv_is(base, "envs") ||
+			       (sv_is(folder, "/usr") && carry_frame_folder(sv_of(e->name)))
+		       ? CARRY_KEEP
+		       : CARRY_SYSTEM;
 }
 
 /* Does a folder of the agent's have a name like that? Who cannot look must not trust it. */
@@ -423,7 +457,8 @@ static bool is_venv(const struct spot *s, const struct entry *e)
 {
 	AUTO_FD in = openat(s->in, e->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	return in < 0 || holds(in, ".", "pyvenv.cfg") || holds(in, "bin", "activate*") || holds(in, "bin", "python*") || holds(in, "lib", "python*");
+	return in < 0 || holds(in, ".", "pyvenv.cfg") || holds(in, "bin", "activate*") || holds(in, "bin", "python*") ||
+	       holds(in, "lib", "python*");
 }
 
 /* Parts of one in a folder that the image has, empty or not. */
@@ -436,7 +471,8 @@ static bool of_venv(const struct carry *c, const struct entry *e)
 	for (i = 0; sv_is(base, "bin") && i < ARRAY_LEN(programs); i++)
 		if (glob_component(sv_of(programs[i]), name))
 			return true;
-	return sv_is(name, "pyvenv.cfg") || (S_ISDIR(e->st.st_mode) && carry_python_folder(name)) || (sv_is(base, "lib") && sv_starts(name, "python"));
+	return sv_is(name, "pyvenv.cfg") || (S_ISDIR(e->st.st_mode) && carry_python_folder(name)) ||
+	       (sv_is(base, "lib") && sv_starts(name, "python"));
 }
 
 bool carry_new_tests(const struct carry *c, const struct spot *s, const struct entry *e)
@@ -446,9 +482,12 @@ bool carry_new_tests(const struct carry *c, const struct spot *s, const struct e
 
 	if (e->image.st_mode || is_whiteout(&e->st) || s->zone == ZONE_SYSTEM)
 		return false;
-	if (t->makes_project && sv_is(folder, c->req->workdir) && (strcmp(e->name, "pyproject.toml") == 0 || strcmp(e->name, "uv.lock") == 0 || strcmp(e->name, ".python-version") == 0))
+	if (t->makes_project && sv_is(folder, c->req->workdir) &&
+	    (strcmp(e->name, "pyproject.toml") == 0 || strcmp(e->name, "uv.lock") == 0 ||
+	     strcmp(e->name, ".python-version") == 0))
 		return true;
 	if (!t->makes_venv || memmem(c->at, c->len, "/.local/", 8))
 		return false;
-	return of_venv(c, e) || (S_ISDIR(e->st.st_mode) && is_venv(s, e)) || (S_ISLNK(e->st.st_mode) && (strcmp(e->name, ".venv") == 0 || carry_tests_install(t, sv_of(e->name))));
+	return of_venv(c, e) || (S_ISDIR(e->st.st_mode) && is_venv(s, e)) ||
+	       (S_ISLNK(e->st.st_mode) && (strcmp(e->name, ".venv") == 0 || carry_tests_install(t, sv_of(e->name))));
 }

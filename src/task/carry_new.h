@@ -26,7 +26,8 @@ void carry_pythons(struct carry *c, void (*fn)(struct carry *c, const struct lay
 /* Does some Python of the image have a module or package of that name? */
 bool carry_image_module(struct carry *c, const char *name);
 
-/* Is the path itself, where it is a folder, one that programs are loaded from, or on the way to one? Then no link takes its place. */
+/* Is the path itself, where it is a folder, one that programs are loaded from, or on the way to one? Then no link takes
+ * its place. */
 bool carry_way_to_programs(const struct carry *c);
 
 /* Folders that every system may have: where one is new, what comes into it is judged as if it had been there. */

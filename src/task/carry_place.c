@@ -63,7 +63,8 @@ static bool look_at(void *arg, const char *name) /* NOLINT(misc-no-recursion) */
 	--*w->left;
 	layered_stat(w->at, name, &st, &fd);
 	w->found = S_ISREG(st.st_mode) && is_test_file(name);
-	if (!w->found && w->below && S_ISDIR(st.st_mode) && w->depth < TREE_DEPTH && layered_enter(w->at, name, &child) == 0) {
+	if (!w->found && w->below && S_ISDIR(st.st_mode) && w->depth < TREE_DEPTH &&
+	    layered_enter(w->at, name, &child) == 0) {
 		in.at = &child;
 		in.depth++;
 		(void)layered_names(&child, look_at, &in);
@@ -92,7 +93,8 @@ static bool image_package(const struct carry *c, const char *end)
 	return end > c->at && st.st_mode;
 }
 
-/* Is the folder called as those of tests are, or below one that is? A package of the image's may have one called test that is part of what it does. */
+/* Is the folder called as those of tests are, or below one that is? A package of the image's may have one called test
+ * that is part of what it does. */
 static bool called_tests(const struct carry *c, struct sv folder)
 {
 	static const char *const names[] = {"tests", "*_tests", "unittests", "testsuite"};
@@ -122,21 +124,25 @@ static bool by_place(const struct carry *c, const struct spot *s, const struct e
 	char path[PATH_MAX];
 
 	(void)snprintf(path, sizeof(path), "%.*s", (int)folder.n, folder.p);
-	if (path_is_in(c->req->workdir, path) || (c->req->start && path_is_in(c->req->start, path)) || called_tests(c, folder))
+	if (path_is_in(c->req->workdir, path) || (c->req->start && path_is_in(c->req->start, path)) ||
+	    called_tests(c, folder))
 		return true;
-	if (!carry_leads_to(c->copies, path) && !(c->tests.copies_here && carry_among(c->starts, folder)) && !holds_tests(&s->image, e->image.st_mode == 0))
+	if (!carry_leads_to(c->copies, path) && !(c->tests.copies_here && carry_among(c->starts, folder)) &&
+	    !holds_tests(&s->image, e->image.st_mode == 0))
 		return false;
 	return !has_code(e) && !carry_tests_import(c->req->tests, carry_base(folder));
 }
 
 bool carry_place_runs(const struct carry *c, const struct spot *s, const struct entry *e)
 {
-	if (c->req->keep_conftests || s->zone == ZONE_SYSTEM || s->zone == ZONE_FREE || !is_init(e->name) || S_ISDIR(e->st.st_mode) || is_whiteout(&e->st))
+	if (c->req->keep_conftests || s->zone == ZONE_SYSTEM || s->zone == ZONE_FREE || !is_init(e->name) ||
+	    S_ISDIR(e->st.st_mode) || is_whiteout(&e->st))
 		return false;
 	return by_place(c, s, e) && (strcmp(e->name, "__init__.py") != 0 || !is_blank(s->in, e->name));
 }
 
 bool carry_place_link(const struct carry *c, const struct entry *e)
 {
-	return (c->work && strcmp(e->name, "tests") == 0 && sv_is(carry_parent(c), c->work)) || carry_leads_to(c->copies, c->at);
+	return (c->work && strcmp(e->name, "tests") == 0 && sv_is(carry_parent(c), c->work)) ||
+	       carry_leads_to(c->copies, c->at);
 }

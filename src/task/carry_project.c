@@ -48,7 +48,8 @@ static const struct ynode *at_path(const struct ynode *n, const char *path)
 /* Of what uv is told these keys name no other place to install from. */
 static bool same_for_uv(const struct ynode *ours, const struct ynode *image)
 {
-	static const char *const harmless_keys[] = {"dev-dependencies", "default-groups", "managed", "package", "required-version", "workspace"};
+	static const char *const harmless_keys[] = {"dev-dependencies", "default-groups",   "managed",
+						    "package",          "required-version", "workspace"};
 	const struct ynode *k;
 	size_t i;
 
@@ -141,19 +142,25 @@ static bool misleads(const struct ynode *n, const struct carry_tests *tests) /* 
 	return false;
 }
 
-/* Where installers and builders get what they install. Who takes such a key of the image's away gets nothing of his own for it. */
+/* Where installers and builders get what they install. Who takes such a key of the image's away gets nothing of his own
+ * for it. */
 static bool same_places(const struct ynode *ours, const struct ynode *image, const struct carry_tests *tests)
 {
-	static const char *const places[] = {"build-system.backend-path", "tool.poetry.source", "tool.pdm.source", "tool.pdm.resolution", "tool.rye.sources", "tool.pixi.pypi-options"};
-	static const char *const lists[] = {"project.dependencies", "project.optional-dependencies", "dependency-groups", "build-system.requires", "tool.uv.dev-dependencies", "tool.pdm.dev-dependencies",
-		"tool.poetry.dependencies", "tool.poetry.dev-dependencies", "tool.poetry.group"};
+	static const char *const places[] = {"build-system.backend-path", "tool.poetry.source",
+					     "tool.pdm.source",           "tool.pdm.resolution",
+					     "tool.rye.sources",          "tool.pixi.pypi-options"};
+	static const char *const lists[] = {
+		"project.dependencies",     "project.optional-dependencies", "dependency-groups",
+		"build-system.requires",    "tool.uv.dev-dependencies",      "tool.pdm.dev-dependencies",
+		"tool.poetry.dependencies", "tool.poetry.dev-dependencies",  "tool.poetry.group"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(places); i++)
 		if (at_path(ours, places[i]) && !same_node(at_path(ours, places[i]), at_path(image, places[i])))
 			return false;
 	for (i = 0; i < ARRAY_LEN(lists); i++)
-		if (misleads(at_path(ours, lists[i]), tests) && !same_node(at_path(ours, lists[i]), at_path(image, lists[i])))
+		if (misleads(at_path(ours, lists[i]), tests) &&
+		    !same_node(at_path(ours, lists[i]), at_path(image, lists[i])))
 			return false;
 	return same_for_uv(at_path(ours, "tool.uv"), at_path(image, "tool.uv"));
 }
@@ -161,8 +168,12 @@ static bool same_places(const struct ynode *ours, const struct ynode *image, con
 /* What a project is built by, and tools that run nothing of its own. */
 static bool builds(struct sv tool)
 {
-	static const char *const tools[] = {"poetry", "hatch", "pdm", "setuptools", "setuptools_scm", "flit", "maturin", "scikit-build", "cibuildwheel", "meson-python", "uv", "rye", "pixi", "briefcase", "commitizen", "semantic_release", "black", "ruff", "isort", "pyright",
-		"basedpyright"};
+	static const char *const tools[] = {"poetry",         "hatch",        "pdm",        "setuptools",
+					    "setuptools_scm", "flit",         "maturin",    "scikit-build",
+					    "cibuildwheel",   "meson-python", "uv",         "rye",
+					    "pixi",           "briefcase",    "commitizen", "semantic_release",
+					    "black",          "ruff",         "isort",      "pyright",
+					    "basedpyright"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(tools); i++)
@@ -177,7 +188,8 @@ static bool has_orders(const struct ynode *n) /* NOLINT(misc-no-recursion) */
 	const struct ynode *x;
 
 	for (x = n && n->kind != YNODE_SCALAR ? n->first : NULL; x; x = x->next)
-		if ((n->kind == YNODE_MAP && carry_orders_code(x->text)) || has_orders(n->kind == YNODE_MAP ? x->value : x))
+		if ((n->kind == YNODE_MAP && carry_orders_code(x->text)) ||
+		    has_orders(n->kind == YNODE_MAP ? x->value : x))
 			return true;
 	return false;
 }
@@ -190,7 +202,8 @@ static bool same_orders(const struct ynode *ours, const struct ynode *image) /* 
 	if (!ours || ours->kind != YNODE_MAP)
 		return !has_orders(ours) || same_node(ours, image);
 	for (k = ours->first; k; k = k->next)
-		if (carry_orders_code(k->text) ? !same_node(k->value, member(image, k->text)) : !same_orders(k->value, member(image, k->text)))
+		if (carry_orders_code(k->text) ? !same_node(k->value, member(image, k->text))
+					       : !same_orders(k->value, member(image, k->text)))
 			return false;
 	return true;
 }

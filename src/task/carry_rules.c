@@ -8,31 +8,55 @@ const struct carry_text carry_texts[CARRY_RULES] = {
 	[CARRY_KEEP] = {"carry.keep", "carried"},
 	[CARRY_SPECIAL] = {"carry.special", "a device, socket or FIFO; not carried to the verifier"},
 	[CARRY_RUNNER] = {"carry.runner", "a place of the runner's or the kernel's; not carried to the verifier"},
-	[CARRY_AUTORUN] = {"carry.autorun", "would run in the verifier because of its name; the image's version, or none, is there"},
-	[CARRY_STARTUP] = {"carry.startup", "read by shells, the loader or tools when they start; the image's version, or none, is there"},
-	[CARRY_PYTEST] = {"carry.pytest-section", "changes what pytest or another tool that judges is told, or where packages are installed from; the image's version, or none, is there"},
+	[CARRY_AUTORUN] = {"carry.autorun",
+			   "would run in the verifier because of its name; the image's version, or none, is there"},
+	[CARRY_STARTUP] =
+		{"carry.startup",
+		 "read by shells, the loader or tools when they start; the image's version, or none, is there"},
+	[CARRY_PYTEST] = {"carry.pytest-section",
+			  "changes what pytest or another tool that judges is told, or where packages are installed "
+			  "from; the image's version, or none, is there"},
 	[CARRY_PLUGIN] = {"carry.pytest-plugin", "would be loaded by pytest as a plugin; not carried to the verifier"},
 	[CARRY_GIT] = {"carry.git-hook", "would be run or obeyed by git; the image's version, or none, is there"},
 	[CARRY_GIT_CUT] = {"carry.git-config", "carried without the keys that can make git run something"},
 	[CARRY_ACCOUNTS] = {"carry.accounts", "changes the image's users or groups; the image's version is there"},
-	[CARRY_INSTALLER] = {"carry.installer", "a database or cache of an installer, or of a tool that would use it unasked; the image's version, or none, is there"},
-	[CARRY_MODULE] = {"carry.module", "takes the place of a module of Python's or of a test tool where the verifier starts; not carried"},
-	[CARRY_REPLACES] = {"carry.replaces", "replaces a program or library of the image; the image's version is there"},
+	[CARRY_INSTALLER] = {"carry.installer", "a database or cache of an installer, or of a tool that would use it "
+						"unasked; the image's version, or none, is there"},
+	[CARRY_MODULE] =
+		{"carry.module",
+		 "takes the place of a module of Python's or of a test tool where the verifier starts; not carried"},
+	[CARRY_REPLACES] = {"carry.replaces",
+			    "replaces a program or library of the image; the image's version is there"},
 	[CARRY_DELETES] = {"carry.deletes", "deletes a program or library of the image; it is there"},
-	[CARRY_SHADOWS] = {"carry.shadows", "takes the place of a command, library or package of the image; not carried"},
-	[CARRY_TOOL] = {"carry.tool", "a shell, installer or test tool that the image does not have; not carried to the verifier"},
-	[CARRY_TESTS] = {"carry.tests", "the tests install or make it themselves; not carried, so that they use their own"},
-	[CARRY_TESTS_CUT] = {"carry.tests-unread", "more scripts than are read: what the rest of them names or installs is not known"},
-	[CARRY_UNNAMED] = {"carry.unnamed", "a new command that neither the tests nor the task's solution name; what else runs in the verifier is the image's"},
-	[CARRY_ASKED] = {"carry.asked", "a package of the image imports it where there is one, and neither the tests nor the task's solution name it; not carried"},
+	[CARRY_SHADOWS] = {"carry.shadows",
+			   "takes the place of a command, library or package of the image; not carried"},
+	[CARRY_TOOL] = {"carry.tool",
+			"a shell, installer or test tool that the image does not have; not carried to the verifier"},
+	[CARRY_TESTS] = {"carry.tests",
+			 "the tests install or make it themselves; not carried, so that they use their own"},
+	[CARRY_TESTS_CUT] = {"carry.tests-unread",
+			     "more scripts than are read: what the rest of them names or installs is not known"},
+	[CARRY_UNNAMED] = {"carry.unnamed", "a new command that neither the tests nor the task's solution name; what "
+					    "else runs in the verifier is the image's"},
+	[CARRY_ASKED] = {"carry.asked", "a package of the image imports it where there is one, and neither the tests "
+					"nor the task's solution name it; not carried"},
 	[CARRY_SYSTEM] = {"carry.system", "new where programs of the image load from; not carried"},
 	[CARRY_LINK] = {"carry.link", "a link in the place of a folder; the image's version, or none, is there"},
-	[CARRY_LINK_RUNNER] = {"carry.link-runner", "a link to a place of the runner's or the kernel's, or to a device; not carried"},
-	[CARRY_LINK_NOWHERE] = {"carry.link-nowhere", "a link to what the verifier does not have, or to where its tests keep their own files; not carried"},
-	[CARRY_LINK_TESTS] = {"carry.link-tests", "a link that the tests could write through, by a name that they use and the task's instruction does not; not carried"},
-	[CARRY_LINK_COPIED] = {"carry.link-copied", "a link that the tests could write through; carried as a copy of the file that it leads to"},
-	[CARRY_SCRATCH] = {"carry.scratch", "left in a place for scratch files, and the task's instruction does not name it; not carried"},
-	[CARRY_WRITTEN] = {"carry.written", "in the place of what the tests write or bring themselves, and the task's instruction does not name it; not carried"},
+	[CARRY_LINK_RUNNER] = {"carry.link-runner",
+			       "a link to a place of the runner's or the kernel's, or to a device; not carried"},
+	[CARRY_LINK_NOWHERE] =
+		{"carry.link-nowhere",
+		 "a link to what the verifier does not have, or to where its tests keep their own files; not carried"},
+	[CARRY_LINK_TESTS] = {"carry.link-tests", "a link that the tests could write through, by a name that they use "
+						  "and the task's instruction does not; not carried"},
+	[CARRY_LINK_COPIED] =
+		{"carry.link-copied",
+		 "a link that the tests could write through; carried as a copy of the file that it leads to"},
+	[CARRY_SCRATCH] =
+		{"carry.scratch",
+		 "left in a place for scratch files, and the task's instruction does not name it; not carried"},
+	[CARRY_WRITTEN] = {"carry.written", "in the place of what the tests write or bring themselves, and the task's "
+					    "instruction does not name it; not carried"},
 	[CARRY_SETUID] = {"carry.setuid", "carried without its setuid or setgid bit"},
 	[CARRY_SAME] = {"carry.same", "as the image has it"},
 	[CARRY_DEEP] = {"carry.deep", "too deep in folders; not carried"},
@@ -130,8 +154,9 @@ static const struct name_rule anywhere[] = {
 };
 
 /*
- * What test runners and those who start them load, or run programs for, unasked. What a project is built by is not among them: package.json, Makefile, CMakeLists.txt, vite.config, babel.config, tsconfig.json and their like are the agent's work.
- * Packages in node_modules bring such files for their own tests, which nobody looks for there.
+ * What test runners and those who start them load, or run programs for, unasked. What a project is built by is not
+ * among them: package.json, Makefile, CMakeLists.txt, vite.config, babel.config, tsconfig.json and their like are the
+ * agent's work. Packages in node_modules bring such files for their own tests, which nobody looks for there.
  */
 static const struct name_rule runners[] = {
 	/* node */
@@ -237,7 +262,9 @@ static enum carry_name find(const struct name_rule *v, size_t n, struct sv folde
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (glob_component(sv_of(v[i].name), name) && (!v[i].parent || (v[i].parent[0] == '/' ? sv_is(folder, v[i].parent) : folder_ends(folder, v[i].parent))))
+		if (glob_component(sv_of(v[i].name), name) &&
+		    (!v[i].parent ||
+		     (v[i].parent[0] == '/' ? sv_is(folder, v[i].parent) : folder_ends(folder, v[i].parent))))
 			return v[i].is;
 	return NAME_PLAIN;
 }
@@ -263,7 +290,8 @@ enum carry_name carry_name_of(const char *path)
 	for (i = 0; r == NAME_PLAIN && i < ARRAY_LEN(etc); i++)
 		if (strncmp(path, etc[i], strlen(etc[i])) == 0)
 			r = find(below_etc, ARRAY_LEN(below_etc), folder, first_below(path, etc[i]));
-	if (r == NAME_PLAIN && (strcmp(path, "/etc/ssh/ssh_config") == 0 || strncmp(path, "/etc/ssh/ssh_config.d", 21) == 0))
+	if (r == NAME_PLAIN &&
+	    (strcmp(path, "/etc/ssh/ssh_config") == 0 || strncmp(path, "/etc/ssh/ssh_config.d", 21) == 0))
 		r = NAME_STARTUP;
 	return r;
 }
@@ -278,7 +306,8 @@ static bool listed(const char *const *v, size_t n, struct sv name)
 	return false;
 }
 
-/* What Python, pip or pytest try to import though hardly an image has it: of other systems, of older Pythons, of a distribution's hooks. */
+/* What Python, pip or pytest try to import though hardly an image has it: of other systems, of older Pythons, of a
+ * distribution's hooks. */
 static const char *const absent_modules[] = {
 	"org", "nt", "msvcrt", "winreg", "winsound", "_winapi", "_winreg", "_wmi", "_overlapped", "_msi", "msilib",
 	"_scproxy", "vms_lib", "win32*", "apport_python_hook", "_manylinux", "urllib3_secure_extra", "brotli",
@@ -337,7 +366,8 @@ bool carry_standard_module(struct sv name)
 
 bool carry_module_taken(struct sv name)
 {
-	return carry_standard_module(name) || listed(other_modules, ARRAY_LEN(other_modules), name) || carry_tool_package(name);
+	return carry_standard_module(name) || listed(other_modules, ARRAY_LEN(other_modules), name) ||
+	       carry_tool_package(name);
 }
 
 bool carry_tool_command(struct sv name)
@@ -380,7 +410,9 @@ enum carry_home carry_home_name(struct sv name)
 		".paddleocr", ".kaggle", ".wine", ".*_history", ".lesshst", ".viminfo", ".wget-hsts", ".pgpass",
 		".netrc", ".hushlogin", ".Xauthority", ".sudo_as_admin_successful",
 	};
-	static const char *const tools[] = {".rustup", ".nvm", ".pyenv", ".rbenv", ".nodenv", ".jenv", ".sdkman", ".volta", ".asdf", ".bun", ".deno", ".elan", ".ghcup", ".juliaup", ".dotnet"};
+	static const char *const tools[] = {".rustup", ".nvm",    ".pyenv", ".rbenv",   ".nodenv",
+					    ".jenv",   ".sdkman", ".volta", ".asdf",    ".bun",
+					    ".deno",   ".elan",   ".ghcup", ".juliaup", ".dotnet"};
 
 	if (listed(tools, ARRAY_LEN(tools), name))
 		return HOME_TOOL;
@@ -389,8 +421,10 @@ enum carry_home carry_home_name(struct sv name)
 
 bool carry_startup_looks(struct sv name)
 {
-	static const char *const looks[] = {".*rc", ".*rc.*", ".*.cnf", ".*.conf", ".*init", ".*profile*", ".jq", ".psqlrc*"};
-	static const char *const projects[] = {".eslintrc*", ".prettierrc*", ".babelrc*", ".stylelintrc*", ".swcrc", ".nvmrc", ".browserslistrc"};
+	static const char *const looks[] = {".*rc",   ".*rc.*",     ".*.cnf", ".*.conf",
+					    ".*init", ".*profile*", ".jq",    ".psqlrc*"};
+	static const char *const projects[] = {".eslintrc*", ".prettierrc*", ".babelrc*",      ".stylelintrc*",
+					       ".swcrc",     ".nvmrc",       ".browserslistrc"};
 
 	return listed(looks, ARRAY_LEN(looks), name) && !listed(projects, ARRAY_LEN(projects), name);
 }
@@ -428,7 +462,9 @@ bool carry_seen_from_tests(struct sv name)
 
 bool carry_runner_place(const char *path)
 {
-	static const char *const places[] = {"/proc", "/sys", "/dev", "/run", "/var/run", "/tests", "/logs", "/solution", "/oracle", "/verifier", "/agent-logs", "/installed-agent", "/.cordon"};
+	static const char *const places[] = {
+		"/proc",     "/sys",    "/dev",      "/run",        "/var/run",         "/tests",  "/logs",
+		"/solution", "/oracle", "/verifier", "/agent-logs", "/installed-agent", "/.cordon"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(places); i++)
@@ -437,7 +473,8 @@ bool carry_runner_place(const char *path)
 	return false;
 }
 
-/* The others never end, or wait for what never comes: who reads one in the place of an answer is not done in time, and a test that ran out of time is no score. */
+/* The others never end, or wait for what never comes: who reads one in the place of an answer is not done in time, and
+ * a test that ran out of time is no score. */
 bool carry_plain_device(const char *path)
 {
 	return strcmp(path, "/dev/null") == 0;

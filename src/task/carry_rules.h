@@ -1,5 +1,6 @@
 /*
- * carry_rules: the names that carry.h speaks of, as tables. Pure functions of names and paths; paths are absolute and canonical.
+ * carry_rules: the names that carry.h speaks of, as tables. Pure functions of names and paths; paths are absolute and
+ * canonical.
  */
 #ifndef CORDON_TASK_CARRY_RULES_H
 #define CORDON_TASK_CARRY_RULES_H
@@ -54,29 +55,31 @@ extern const struct carry_text carry_texts[CARRY_RULES];
 enum carry_name {
 	NAME_PLAIN,
 	NAME_AUTORUN,
-	NAME_CONFTEST,	/* autorun, unless the task wants them */
-	NAME_SITE,	/* *.pth: autorun where Python looks for packages; else weights of a model are called so */
+	NAME_CONFTEST, /* autorun, unless the task wants them */
+	NAME_SITE,     /* *.pth: autorun where Python looks for packages; else weights of a model are called so */
 	NAME_STARTUP,
-	NAME_INSTALLER, /* databases and caches of installers */
-	NAME_KEPT,	/* where the image has one, it stays; else data */
-	NAME_VENV,	/* pyvenv.cfg: the same, and none beside a program of the image */
-	NAME_VERSION,	/* .python-version: of a Python; a path could be there as well */
-	NAME_PINNED,	/* the same of other tools, with their names */
+	NAME_INSTALLER,   /* databases and caches of installers */
+	NAME_KEPT,        /* where the image has one, it stays; else data */
+	NAME_VENV,        /* pyvenv.cfg: the same, and none beside a program of the image */
+	NAME_VERSION,     /* .python-version: of a Python; a path could be there as well */
+	NAME_PINNED,      /* the same of other tools, with their names */
 	NAME_PINNED_KEPT, /* and where the image has one, it stays */
-	NAME_CHECKER,	/* of tools that judge: where the image has one, it stays; else data, unless it runs something */
-	NAME_SECTIONS,	/* setup.cfg, tox.ini: have sections for such tools */
+	NAME_CHECKER,  /* of tools that judge: where the image has one, it stays; else data, unless it runs something */
+	NAME_SECTIONS, /* setup.cfg, tox.ini: have sections for such tools */
 	NAME_PYPROJECT,
-	NAME_PLUGINS,	/* entry_points.txt */
+	NAME_PLUGINS,    /* entry_points.txt */
 	NAME_GIT_CONFIG, /* of a user or the system */
 	NAME_PASSWD,
 	NAME_ACCOUNTS,
 };
 enum carry_name carry_name_of(const char *path);
 
-/* A module beside which `python -m pytest` would start: NAME.py, NAME.so, a package NAME. Is it named as one of the standard library's or of the test tools'? */
+/* A module beside which `python -m pytest` would start: NAME.py, NAME.so, a package NAME. Is it named as one of the
+ * standard library's or of the test tools'? */
 bool carry_module_taken(struct sv name);
 
-/* The standard library's alone, and what it tries to import though images have none; only the latter. A new package of such a name would be found. */
+/* The standard library's alone, and what it tries to import though images have none; only the latter. A new package of
+ * such a name would be found. */
 bool carry_standard_module(struct sv name);
 bool carry_absent_module(struct sv name);
 
@@ -91,7 +94,8 @@ enum carry_home carry_home_name(struct sv name);
 /* A home that is the work folder has files of projects, too: does it look like a start-up file? */
 bool carry_startup_looks(struct sv name);
 
-/* Commands, and packages of Python or node, that are never carried. The stem of a package: "pytest" of "pytest-8.0.dist-info". */
+/* Commands, and packages of Python or node, that are never carried. The stem of a package: "pytest" of
+ * "pytest-8.0.dist-info". */
 bool carry_tool_command(struct sv name);
 bool carry_tool_package(struct sv stem);
 

@@ -41,7 +41,8 @@ static size_t any_name(struct sv text)
 			n++;
 		return n;
 	}
-	while (n < text.n && n < CARRY_WORD_MAX && text.p[n] != closes[open - opens] && text.p[n] != '/' && text.p[n] != '\n')
+	while (n < text.n && n < CARRY_WORD_MAX && text.p[n] != closes[open - opens] && text.p[n] != '/' &&
+	       text.p[n] != '\n')
 		n++;
 	return n < text.n && text.p[n] == closes[open - opens] ? n + 1 : 0;
 }
@@ -68,7 +69,8 @@ static size_t take_path(struct sv text, char to[PATH_MAX])
 {
 	size_t i = 0, n = 0, any;
 
-	while (i < text.n && n + 1 < PATH_MAX && (unsigned char)text.p[i] > ' ' && !memchr("\"'`(),;:|&\\]}>", text.p[i], 14)) {
+	while (i < text.n && n + 1 < PATH_MAX && (unsigned char)text.p[i] > ' ' &&
+	       !memchr("\"'`(),;:|&\\]}>", text.p[i], 14)) {
 		any = any_name(sv_n(text.p + i, text.n - i));
 		if (any == 0 && text.p[i] == '<')
 			break;
@@ -200,7 +202,8 @@ bool carry_scratch_unnamed(const struct carry *c, const char *path)
 
 	if (!below || !c->req->instruction)
 		return false;
-	if ((c->work && path_is_in(path, c->work)) || (c->req->start && path_is_in(path, c->req->start)) || carry_mounted(c, path))
+	if ((c->work && path_is_in(path, c->work)) || (c->req->start && path_is_in(path, c->req->start)) ||
+	    carry_mounted(c, path))
 		return false;
 	return !*below || told_match(c, below) != MATCH_IN;
 }
@@ -208,7 +211,8 @@ bool carry_scratch_unnamed(const struct carry *c, const char *path)
 /* Does something that is carried lie below the folder? */
 static bool on_the_way(const struct carry *c, const char *below)
 {
-	return told_match(c, below) == MATCH_WAY || (c->work && path_is_in(c->work, c->at)) || (c->req->start && path_is_in(c->req->start, c->at)) || carry_leads_to(c->req->mounts, c->at);
+	return told_match(c, below) == MATCH_WAY || (c->work && path_is_in(c->work, c->at)) ||
+	       (c->req->start && path_is_in(c->req->start, c->at)) || carry_leads_to(c->req->mounts, c->at);
 }
 
 bool carry_scratch_leaves(const struct carry *c, const struct entry *e)

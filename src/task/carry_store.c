@@ -31,16 +31,24 @@ struct carry_store {
 
 static const struct carry_store stores[] = {
 	{"pkg/mod", NAMES("GOMODCACHE", "GOPATH/pkg/mod"), {"cache/**", "@"}},
-	{".cargo", NAMES("CARGO_HOME"), {"registry/index/**", "registry/cache/**", "registry/src/*/*", "registry/CACHEDIR.TAG", "git/db/**", "git/checkouts/*/*", "git/CACHEDIR.TAG", "=bin", ".package-cache*", ".crates*", ".global-cache*"}},
+	{".cargo",
+	 NAMES("CARGO_HOME"),
+	 {"registry/index/**", "registry/cache/**", "registry/src/*/*", "registry/CACHEDIR.TAG", "git/db/**",
+	  "git/checkouts/*/*", "git/CACHEDIR.TAG", "=bin", ".package-cache*", ".crates*", ".global-cache*"}},
 	{".m2", NAMES("MAVEN_CONFIG"), {"repository/**", "wrapper/dists/*/*"}},
-	{".gradle", NAMES("GRADLE_USER_HOME"), {"caches/modules-*/**", "wrapper/dists/*/*", "jdks/*", "=daemon", "=notifications", "=workers", "=.tmp"}},
+	{".gradle",
+	 NAMES("GRADLE_USER_HOME"),
+	 {"caches/modules-*/**", "wrapper/dists/*/*", "jdks/*", "=daemon", "=notifications", "=workers", "=.tmp"}},
 	{".ivy2", NAMES("IVY_HOME"), {"cache/**", "local/**", "jars/**"}},
 	{".cache/coursier", NAMES("COURSIER_CACHE"), {"**"}},
 	{".cabal", NAMES("CABAL_DIR"), {"packages/**", "store/*/package.db/*", "store/*/*", "=bin", "=logs"}},
 	{".cache/cabal", NULL, {"packages/**", "=logs"}},
 	{".local/state/cabal", NULL, {"store/*/package.db/*", "store/*/*"}},
 	{".stack", NAMES("STACK_ROOT"), {"snapshots/**", "pantry/**", "indices/**", "programs/*/*", "stack.sqlite3*"}},
-	{".julia", NAMES("JULIA_DEPOT_PATH"), {"packages/*/*", "artifacts/*", "registries/*", "clones/*", "=environments", "=logs", "=scratchspaces", "=dev", "=conda"}},
+	{".julia",
+	 NAMES("JULIA_DEPOT_PATH"),
+	 {"packages/*/*", "artifacts/*", "registries/*", "clones/*", "=environments", "=logs", "=scratchspaces", "=dev",
+	  "=conda"}},
 	{".nuget", NULL, {"packages/*/*"}},
 	{".nuget/packages", NAMES("NUGET_PACKAGES"), {"*/*"}},
 	{".opam", NAMES("OPAMROOT"), {"!opam-init", "!plugins", "?config*", "*/**"}},
@@ -49,12 +57,21 @@ static const struct carry_store stores[] = {
 	{"quicklisp", NULL, {"dists/*/software/*", "dists/*/archives/*", "dists/*/installed/**", "=local-projects"}},
 	{"/nix", NULL, {"store/*"}},
 	{"/gnu", NULL, {"store/*"}},
-	{NULL, NAMES("GEM_HOME", "GEM_PATH", "BUNDLE_PATH"), {"+gems/*", "+specifications/*", "extensions/*/*/*", "cache/*", "doc/**", "build_info/*", "=bin", "bundler/gems/*", "+ruby/*/gems/*", "+ruby/*/specifications/*", "ruby/*/extensions/*/*/*", "ruby/*/bundler/gems/*", "ruby/*/cache/*"}},
+	{NULL,
+	 NAMES("GEM_HOME", "GEM_PATH", "BUNDLE_PATH"),
+	 {"+gems/*", "+specifications/*", "extensions/*/*/*", "cache/*", "doc/**", "build_info/*", "=bin",
+	  "bundler/gems/*", "+ruby/*/gems/*", "+ruby/*/specifications/*", "ruby/*/extensions/*/*/*",
+	  "ruby/*/bundler/gems/*", "ruby/*/cache/*"}},
 	{NULL, NAMES("PUB_CACHE"), {"hosted/*/*", "hosted-hashes/**", "git/*", "git/cache/*", "=bin"}},
 	{NULL, NAMES("HEX_HOME", "MIX_HOME"), {"packages/**", "archives/*", "elixir/*/*", "cache.ets"}},
 	{NULL, NAMES("COMPOSER_HOME"), {"vendor/*/*", "cache/**"}},
 	/* nothing that is new */
-	{NULL, NAMES("PIP_CACHE_DIR", "UV_CACHE_DIR", "UV_TOOL_DIR", "UV_PYTHON_INSTALL_DIR", "POETRY_CACHE_DIR", "PIPX_HOME", "PRE_COMMIT_HOME", "GOCACHE", "CCACHE_DIR", "SCCACHE_DIR", "YARN_CACHE_FOLDER", "npm_config_cache", "NPM_CONFIG_CACHE", "COREPACK_HOME", "PLAYWRIGHT_BROWSERS_PATH", "CYPRESS_CACHE_FOLDER", "ZIG_GLOBAL_CACHE_DIR", "NODE_COMPILE_CACHE"), {NULL}},
+	{NULL,
+	 NAMES("PIP_CACHE_DIR", "UV_CACHE_DIR", "UV_TOOL_DIR", "UV_PYTHON_INSTALL_DIR", "POETRY_CACHE_DIR", "PIPX_HOME",
+	       "PRE_COMMIT_HOME", "GOCACHE", "CCACHE_DIR", "SCCACHE_DIR", "YARN_CACHE_FOLDER", "npm_config_cache",
+	       "NPM_CONFIG_CACHE", "COREPACK_HOME", "PLAYWRIGHT_BROWSERS_PATH", "CYPRESS_CACHE_FOLDER",
+	       "ZIG_GLOBAL_CACHE_DIR", "NODE_COMPILE_CACHE"),
+	 {NULL}},
 };
 
 /* A store that a variable names. */
@@ -77,7 +94,8 @@ const char *carry_variable(const struct carry *c, const char *name)
 /* Folders that hold more than one thing, and homes, are no store, whatever a variable says; nor is the work folder. */
 static bool can_be_store(const struct carry *c, const char *folder)
 {
-	static const char *const shared[] = {"/", "/tmp", "/var", "/var/tmp", "/opt", "/srv", "/mnt", "/etc", "/home", "/usr", "/usr/local"};
+	static const char *const shared[] = {"/",    "/tmp", "/var",  "/var/tmp", "/opt",      "/srv",
+					     "/mnt", "/etc", "/home", "/usr",     "/usr/local"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(shared); i++)
@@ -108,7 +126,8 @@ static void add_folder(struct carry *c, const struct carry_store *store, struct 
 
 static void add_variable(struct carry *c, const struct carry_store *store, const char *variable)
 {
-	const char *below = strchrnul(variable, '/'), *name = arena_str(c->arena, sv_n(variable, (size_t)(below - variable))), *value, *end;
+	const char *below = strchrnul(variable, '/'),
+		   *name = arena_str(c->arena, sv_n(variable, (size_t)(below - variable))), *value, *end;
 	size_t n;
 
 	for (value = name ? carry_variable(c, name) : NULL; value && *value; value = *end ? end + 1 : end) {
@@ -143,7 +162,8 @@ static bool image_has(const struct carry *c, struct sv folder, const char *name)
 	return st.st_mode != 0;
 }
 
-/* go's: with the image's modules or without, for go finds other versions of itself there; in the work folder only where that is a home, or the image has modules in it. */
+/* go's: with the image's modules or without, for go finds other versions of itself there; in the work folder only where
+ * that is a home, or the image has modules in it. */
 static bool is_gos(const struct carry *c, const struct spot *s, bool known)
 {
 	static const char name[] = "/go/pkg/mod";
@@ -296,9 +316,11 @@ static bool has_archive(const struct carry *c, const struct spot *s, struct sv p
 	int n = 0;
 
 	if (sv_starts(path, "registry/src/"))
-		n = snprintf(archive, sizeof(archive), "registry/cache/%.*s/%.*s.crate", (int)(path.n - base.n - 14), path.p + 13, (int)base.n, base.p);
+		n = snprintf(archive, sizeof(archive), "registry/cache/%.*s/%.*s.crate", (int)(path.n - base.n - 14),
+			     path.p + 13, (int)base.n, base.p);
 	else if (at && is_go(s->store))
-		n = snprintf(archive, sizeof(archive), "cache/download/%.*s/@v/%.*s.zip", (int)(at - path.p), path.p, (int)(path.p + path.n - at - 1), at + 1);
+		n = snprintf(archive, sizeof(archive), "cache/download/%.*s/@v/%.*s.zip", (int)(at - path.p), path.p,
+			     (int)(path.p + path.n - at - 1), at + 1);
 	else
 		return false;
 	return n >= (int)sizeof(archive) || image_has(c, store, archive);
@@ -391,7 +413,8 @@ static bool on_home_way(const struct carry *c, struct sv name)
 	size_t n;
 
 	for (n = 1; n <= name.n; n++)
-		if ((n == name.n || name.p[n] == '/') && at.n > n && at.p[at.n - n - 1] == '/' && memcmp(at.p + at.n - n, name.p, n) == 0 && carry_home(c, sv_n(at.p, at.n - n - 1)))
+		if ((n == name.n || name.p[n] == '/') && at.n > n && at.p[at.n - n - 1] == '/' &&
+		    memcmp(at.p + at.n - n, name.p, n) == 0 && carry_home(c, sv_n(at.p, at.n - n - 1)))
 			return true;
 	return false;
 }
@@ -421,5 +444,6 @@ bool carry_store_way(const struct carry *c, const struct spot *s)
 	for (n = c->stores; n->folder; n++)
 		if (path_is_in(n->folder, c->at))
 			return true;
-	return image_has(c, at, "pkg/mod/cache") || (sv_is(carry_base(at), "pkg") && image_has(c, at, "mod/cache")) || find_store(c, s, true);
+	return image_has(c, at, "pkg/mod/cache") || (sv_is(carry_base(at), "pkg") && image_has(c, at, "mod/cache")) ||
+	       find_store(c, s, true);
 }

@@ -19,7 +19,8 @@ enum { DEPTH_MAX = 8, WORD_MAX = CARRY_WORD_MAX, FOLDER_MAX = 500 };
 
 static bool in_word(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '+';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+	       c == '.' || c == '+';
 }
 
 static bool listed(const char *const *v, size_t n, struct sv name)
@@ -50,13 +51,66 @@ static bool next_word(struct sv *s, struct sv *ret)
 static const struct {
 	const char *package, *commands;
 } called[] = {
-	{"apache2_utils", "ab htpasswd"}, {"bind9_dnsutils", "dig nslookup host"}, {"bind9_host", "host"}, {"binutils", "ar as ld nm objdump readelf strings strip"}, {"build_essential", "as c++ cc g++ gcc ld make"}, {"cargo", "rustc"},
-	{"default_jdk", "java javac"}, {"default_mysql_client", "mysql mysqladmin mysqldump"}, {"dnsutils", "dig nslookup host"}, {"fd_find", "fd fdfind"}, {"ffmpeg", "ffprobe"}, {"gcc", "cc"}, {"golang", "go gofmt"}, {"golang_go", "go gofmt"},
-	{"httpie", "http"}, {"imagemagick", "convert identify magick"}, {"iproute2", "ip ss"}, {"mariadb_client", "mariadb mysql mysqldump"}, {"mysql_client", "mysql mysqladmin mysqldump"}, {"net_tools", "ifconfig netstat"}, {"netcat_openbsd", "nc netcat"},
-	{"netcat_traditional", "nc netcat"}, {"nmap", "ncat"}, {"openssh_client", "scp ssh ssh-keygen"}, {"p7zip_full", "7z"}, {"poppler_utils", "pdfinfo pdftotext pdftoppm"}, {"postgresql", "psql pg_dump pg_isready"}, {"postgresql_client", "psql pg_dump pg_isready"},
-	{"procps", "free pgrep pkill ps top"}, {"redis", "redis-cli"}, {"redis_server", "redis-cli"}, {"redis_tools", "redis-cli"}, {"ripgrep", "rg"}, {"sqlite", "sqlite3"}, {"tesseract_ocr", "tesseract"}, {"vim_common", "xxd"}, {"xz_utils", "xz"},
-	{"beautifulsoup4", "bs4"}, {"opencv_python", "cv2"}, {"opencv_python_headless", "cv2"}, {"pillow", "PIL"}, {"pyyaml", "yaml"}, {"scikit_image", "skimage"}, {"scikit_learn", "sklearn"}, {"python_dateutil", "dateutil"}, {"python_dotenv", "dotenv"},
-	{"psycopg2_binary", "psycopg2"}, {"pyjwt", "jwt"}, {"pycryptodome", "Crypto"}, {"biopython", "Bio"}, {"pymupdf", "fitz"}, {"protobuf", "google"}, {"python_docx", "docx"}, {"gitpython", "git"}, {"pyzmq", "zmq"}, {"faiss_cpu", "faiss"}, {"pysocks", "socks"}, {"pandas", "tzdata"}, {"attrs", "attr"}, {"aiohttp", "attr"},
+	{"apache2_utils", "ab htpasswd"},
+	{"bind9_dnsutils", "dig nslookup host"},
+	{"bind9_host", "host"},
+	{"binutils", "ar as ld nm objdump readelf strings strip"},
+	{"build_essential", "as c++ cc g++ gcc ld make"},
+	{"cargo", "rustc"},
+	{"default_jdk", "java javac"},
+	{"default_mysql_client", "mysql mysqladmin mysqldump"},
+	{"dnsutils", "dig nslookup host"},
+	{"fd_find", "fd fdfind"},
+	{"ffmpeg", "ffprobe"},
+	{"gcc", "cc"},
+	{"golang", "go gofmt"},
+	{"golang_go", "go gofmt"},
+	{"httpie", "http"},
+	{"imagemagick", "convert identify magick"},
+	{"iproute2", "ip ss"},
+	{"mariadb_client", "mariadb mysql mysqldump"},
+	{"mysql_client", "mysql mysqladmin mysqldump"},
+	{"net_tools", "ifconfig netstat"},
+	{"netcat_openbsd", "nc netcat"},
+	{"netcat_traditional", "nc netcat"},
+	{"nmap", "ncat"},
+	{"openssh_client", "scp ssh ssh-keygen"},
+	{"p7zip_full", "7z"},
+	{"poppler_utils", "pdfinfo pdftotext pdftoppm"},
+	{"postgresql", "psql pg_dump pg_isready"},
+	{"postgresql_client", "psql pg_dump pg_isready"},
+	{"procps", "free pgrep pkill ps top"},
+	{"redis", "redis-cli"},
+	{"redis_server", "redis-cli"},
+	{"redis_tools", "redis-cli"},
+	{"ripgrep", "rg"},
+	{"sqlite", "sqlite3"},
+	{"tesseract_ocr", "tesseract"},
+	{"vim_common", "xxd"},
+	{"xz_utils", "xz"},
+	{"beautifulsoup4", "bs4"},
+	{"opencv_python", "cv2"},
+	{"opencv_python_headless", "cv2"},
+	{"pillow", "PIL"},
+	{"pyyaml", "yaml"},
+	{"scikit_image", "skimage"},
+	{"scikit_learn", "sklearn"},
+	{"python_dateutil", "dateutil"},
+	{"python_dotenv", "dotenv"},
+	{"psycopg2_binary", "psycopg2"},
+	{"pyjwt", "jwt"},
+	{"pycryptodome", "Crypto"},
+	{"biopython", "Bio"},
+	{"pymupdf", "fitz"},
+	{"protobuf", "google"},
+	{"python_docx", "docx"},
+	{"gitpython", "git"},
+	{"pyzmq", "zmq"},
+	{"faiss_cpu", "faiss"},
+	{"pysocks", "socks"},
+	{"pandas", "tzdata"},
+	{"attrs", "attr"},
+	{"aiohttp", "attr"},
 };
 
 void carry_tests_packages(struct sv name, bool (*fn)(void *arg, const char *package), void *arg)
@@ -93,7 +147,8 @@ static int add(struct carry_tests *t, struct arena *a, struct sv name)
 
 	(void)carry_word_plain(name, word);
 	for (i = 0; r == 0 && i < ARRAY_LEN(called); i++)
-		for (words = sv_of(strcmp(called[i].package, word) == 0 ? called[i].commands : ""); r == 0 && next_word(&words, &w);)
+		for (words = sv_of(strcmp(called[i].package, word) == 0 ? called[i].commands : "");
+		     r == 0 && next_word(&words, &w);)
 			r = add_word(t, a, w);
 	return r;
 }
@@ -117,8 +172,10 @@ struct line {
 
 static void look(struct sv words, struct line *l)
 {
-	static const char *const installers[] = {"apt", "apt-get", "aptitude", "apk", "yum", "dnf", "microdnf", "zypper", "pacman", "brew", "pip", "pip3", "pipx", "uv", "uvx", "poetry", "conda", "mamba", "micromamba", "npm", "pnpm", "yarn", "bun",
-		"cargo", "go", "gem", "cpan", "cpanm", "luarocks"};
+	static const char *const installers[] = {
+		"apt",  "apt-get", "aptitude", "apk",   "yum", "dnf",    "microdnf", "zypper", "pacman",     "brew",
+		"pip",  "pip3",    "pipx",     "uv",    "uvx", "poetry", "conda",    "mamba",  "micromamba", "npm",
+		"pnpm", "yarn",    "bun",      "cargo", "go",  "gem",    "cpan",     "cpanm",  "luarocks"};
 	static const char *const verbs[] = {"install", "add", "i", "get", "-S", "-Sy", "-Syu", "--with", "-w", "uvx"};
 	static const char *const makers[] = {"init", "sync", "run"};
 	bool uv = false, module = false;
@@ -229,7 +286,9 @@ static int add_place(struct carry_tests *t, struct arena *a, struct sv to)
 	struct sv name = last_name(to);
 	int r = add_path(a, &t->copies, &t->n_copies, to);
 
-	return r < 0 || name.n == to.n || !sv_ends(name, ".py") ? r : add_path(a, &t->copies, &t->n_copies, sv_n(to.p, (size_t)(name.p - to.p) - 1));
+	return r < 0 || name.n == to.n || !sv_ends(name, ".py")
+		       ? r
+		       : add_path(a, &t->copies, &t->n_copies, sv_n(to.p, (size_t)(name.p - to.p) - 1));
 }
 
 static int add_copy(struct carry_tests *t, struct arena *a, struct sv to)
@@ -251,7 +310,8 @@ static int add_named(struct carry_tests *t, struct arena *a, const struct carry_
 	const char *more = memmem(arg.p, arg.n, "::", 2);
 	struct sv path = more ? sv_n(arg.p, (size_t)(more - arg.p)) : arg, name = last_name(path);
 
-	if (name.n == path.n || !sv_ends(name, ".py") || sv_starts(path, "/tests/") || !carry_tests_have(files, sv_n(name.p, name.n - 3), false))
+	if (name.n == path.n || !sv_ends(name, ".py") || sv_starts(path, "/tests/") ||
+	    !carry_tests_have(files, sv_n(name.p, name.n - 3), false))
 		return 0;
 	return add_copy(t, a, path);
 }
@@ -259,7 +319,8 @@ static int add_named(struct carry_tests *t, struct arena *a, const struct carry_
 /* `cp /tests/test_x.py /app/sub`, `cat >/app/sub/test_x.py`: where tests come to be, they are run. */
 static int add_copies(struct carry_tests *t, struct arena *a, const struct carry_test_files *files, struct sv command)
 {
-	static const char *const copiers[] = {"cp", "mv", "install", "rsync", "ln", "shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree"};
+	static const char *const copiers[] = {"cp",          "mv",           "install",         "rsync",          "ln",
+					      "shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree"};
 	bool copies = false, tests = false, into = false;
 	struct sv arg, last = {"", 0};
 	int r = 0;
@@ -286,7 +347,8 @@ static int add_copies(struct carry_tests *t, struct arena *a, const struct carry
 	return r < 0 || !tests ? r : add_copy(t, a, last);
 }
 
-static int take_command(struct carry_tests *t, struct arena *a, const struct carry_test_files *files, struct sv words, bool list)
+static int take_command(struct carry_tests *t, struct arena *a, const struct carry_test_files *files, struct sv words,
+			bool list)
 {
 	struct line l;
 	struct sv w;
@@ -304,7 +366,8 @@ static int take_command(struct carry_tests *t, struct arena *a, const struct car
 }
 
 /* "a && b | c; d" */
-static int take_line(struct carry_tests *t, struct arena *a, const struct carry_test_files *files, struct sv line, bool list)
+static int take_line(struct carry_tests *t, struct arena *a, const struct carry_test_files *files, struct sv line,
+		     bool list)
 {
 	size_t n;
 	int r = 0;
@@ -349,7 +412,8 @@ static bool whole_line(struct sv *text, struct buf *out)
 	return out->n > 0;
 }
 
-static int take_text(struct carry_tests *t, struct arena *a, const struct carry_test_files *files, const struct carry_test_file *f)
+static int take_text(struct carry_tests *t, struct arena *a, const struct carry_test_files *files,
+		     const struct carry_test_file *f)
 {
 	struct sv text = f->text;
 	AUTO_BUF line = {0};
@@ -383,7 +447,9 @@ int carry_tests_learn(struct carry_tests *t, struct arena *a, const struct carry
 /* Is it run, or read by what is run? Data of tests can be large, and orders nothing. */
 static bool is_script(const char *name)
 {
-	static const char *const endings[] = {".sh", ".bash", ".bats", ".py", ".js", ".cjs", ".mjs", ".ts", ".rb", ".pl", ".php", ".lua", ".R", ".toml", ".cfg", ".ini", ".txt", ".yml", ".yaml"};
+	static const char *const endings[] = {".sh",  ".bash", ".bats", ".py",  ".js",  ".cjs", ".mjs",
+					      ".ts",  ".rb",   ".pl",   ".php", ".lua", ".R",   ".toml",
+					      ".cfg", ".ini",  ".txt",  ".yml", ".yaml"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(endings); i++)
@@ -409,7 +475,9 @@ int carry_tests_read_file(struct carry_test_files *files, struct arena *a, int f
 	f = arena_alloc(a, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
-	*f = (struct carry_test_file){.next = files->first, .name = arena_str(a, sv_of(name)), .list = glob_component(sv_of("*requirements*.txt"), sv_of(name))};
+	*f = (struct carry_test_file){.next = files->first,
+				      .name = arena_str(a, sv_of(name)),
+				      .list = glob_component(sv_of("*requirements*.txt"), sv_of(name))};
 	f->text = sv_n(arena_str(a, buf_view(&text)), text.n);
 	if (!f->text.p || !f->name)
 		return -ENOMEM;
@@ -419,7 +487,8 @@ int carry_tests_read_file(struct carry_test_files *files, struct arena *a, int f
 }
 
 /* Scripts, or what is none. */
-static int read_folder(struct carry_test_files *files, struct arena *a, int folder, bool scripts, unsigned depth) /* NOLINT(misc-no-recursion) */
+static int read_folder(struct carry_test_files *files, struct arena *a, int folder, bool scripts,
+		       unsigned depth) /* NOLINT(misc-no-recursion) */
 {
 	DIR *d = sys_list(folder);
 	struct dirent *e;
@@ -429,7 +498,8 @@ static int read_folder(struct carry_test_files *files, struct arena *a, int fold
 	if (!d)
 		return -errno;
 	while (r == 0 && (e = readdir(d))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || fstatat(folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+		    fstatat(folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		files->cut |= S_ISDIR(st.st_mode) && depth == DEPTH_MAX;
 		if (S_ISREG(st.st_mode) && is_script(e->d_name) == scripts) {
@@ -469,7 +539,8 @@ bool carry_tests_have(const struct carry_test_files *files, struct sv name, bool
 	for (f = files && name.n ? files->first : NULL; f; f = f->next) {
 		struct sv file = sv_of(f->name ? f->name : "");
 
-		if (file.n == name.n + 3 && sv_ends(file, ".py") && sv_eq(sv_n(file.p, name.n), name) && (any || sv_starts(name, "test_") || sv_ends(name, "_test")))
+		if (file.n == name.n + 3 && sv_ends(file, ".py") && sv_eq(sv_n(file.p, name.n), name) &&
+		    (any || sv_starts(name, "test_") || sv_ends(name, "_test")))
 			return true;
 	}
 	return false;
@@ -490,7 +561,9 @@ static bool is_imported(struct sv text, const char *at, size_t n)
 	if ((at > text.p && in_identifier(at[-1])) || (at + n < end && in_identifier(at[n])))
 		return false;
 	/* "name.part", "whole.name": but a path's "name/x" or "name.py" says nothing */
-	if (at + n + 1 < end && at[n] == '.' && in_identifier(at[n + 1]) && !(end - at - (ptrdiff_t)n >= 3 && memcmp(at + n, ".py", 3) == 0 && (at + n + 3 == end || !in_identifier(at[n + 3]))))
+	if (at + n + 1 < end && at[n] == '.' && in_identifier(at[n + 1]) &&
+	    !(end - at - (ptrdiff_t)n >= 3 && memcmp(at + n, ".py", 3) == 0 &&
+	      (at + n + 3 == end || !in_identifier(at[n + 3]))))
 		return true;
 	if (at > text.p + 1 && at[-1] == '.' && in_identifier(at[-2]))
 		return true;

@@ -49,12 +49,14 @@ static bool has(struct sv s, const char *text)
 	return memmem(s.p, s.n, text, strlen(text)) != NULL;
 }
 
-/* `[name]` from the beginning of a line to its end, as all readers see lines: only this ends a section for certain. What is indented belongs to the value above it. */
+/* `[name]` from the beginning of a line to its end, as all readers see lines: only this ends a section for certain.
+ * What is indented belongs to the value above it. */
 static bool ends_section(struct sv text, struct sv line)
 {
 	const char *end = line.p + line.n;
 
-	if (line.n < 3 || line.p[0] != '[' || line.p[line.n - 1] != ']' || memchr(line.p + 1, '[', line.n - 1) || memchr(line.p, ']', line.n - 1) || memchr(line.p, '#', line.n) || memchr(line.p, ';', line.n))
+	if (line.n < 3 || line.p[0] != '[' || line.p[line.n - 1] != ']' || memchr(line.p + 1, '[', line.n - 1) ||
+	    memchr(line.p, ']', line.n - 1) || memchr(line.p, '#', line.n) || memchr(line.p, ';', line.n))
 		return false;
 	if (line.p != text.p && line.p[-1] != '\n')
 		return false;
@@ -74,8 +76,11 @@ static bool among(const char *const *v, size_t n, struct sv name)
 /* Sections that run nothing: what a project is, how it is packed and written. */
 static bool is_inert(struct sv section)
 {
-	static const char *const names[] = {"metadata", "options", "options.*", "bdist*", "sdist", "wheel", "egg_info", "aliases", "upload*", "bumpversion*", "versioneer", "isort", "tool:isort", "pycodestyle", "pep8", "pydocstyle", "yapf", "style", "codespell",
-		"doc8", "build", "build_*", "develop", "*_catalog", "extract_messages"};
+	static const char *const names[] = {"metadata",   "options",  "options.*",  "bdist*",      "sdist",
+					    "wheel",      "egg_info", "aliases",    "upload*",     "bumpversion*",
+					    "versioneer", "isort",    "tool:isort", "pycodestyle", "pep8",
+					    "pydocstyle", "yapf",     "style",      "codespell",   "doc8",
+					    "build",      "build_*",  "develop",    "*_catalog",   "extract_messages"};
 
 	return among(names, ARRAY_LEN(names), section);
 }
@@ -83,7 +88,8 @@ static bool is_inert(struct sv section)
 /* Those of tools that judge, or are told what to run: the image's where it has one. */
 static bool is_kept(struct sv section)
 {
-	static const char *const names[] = {"tox", "tox:*", "testenv", "testenv:*", "gh-actions*", "flake8", "mypy", "mypy-*", "coverage:*"};
+	static const char *const names[] = {"tox",    "tox:*", "testenv", "testenv:*", "gh-actions*",
+					    "flake8", "mypy",  "mypy-*",  "coverage:*"};
 
 	return among(names, ARRAY_LEN(names), section);
 }
@@ -126,7 +132,8 @@ static void binding_lines(struct sv text, struct sv image, struct buf *out)
 		} else if (inner.n && inner.p[0] == '[') {
 			binding = true; /* for some reader it may be one */
 		}
-		if ((binding || (kept && carry_orders_code(line))) && inner.n && inner.p[0] != '#' && inner.p[0] != ';') {
+		if ((binding || (kept && carry_orders_code(line))) && inner.n && inner.p[0] != '#' &&
+		    inner.p[0] != ';') {
 			(void)buf_sv(out, line);
 			(void)buf_char(out, '\n');
 		}
@@ -180,7 +187,8 @@ static size_t python_string(struct sv s)
 	return 0;
 }
 
-/* Comments end at \r, too. A comment that names a coding can make other letters of all that follows, ends of lines too. */
+/* Comments end at \r, too. A comment that names a coding can make other letters of all that follows, ends of lines too.
+ */
 bool carry_python_blank(struct sv text)
 {
 	bool told = false;
@@ -210,10 +218,44 @@ bool carry_python_blank(struct sv text)
 
 /* "section.key", with the section's name in quotes left out. */
 static const char *const harmless[] = {
-	"branch.merge", "branch.rebase", "branch.remote", "color.ui", "core.abbrev", "core.autocrlf", "core.bare", "core.eol", "core.filemode", "core.ignorecase", "core.logallrefupdates", "core.precomposeunicode",
-	"core.quotepath", "core.repositoryformatversion", "core.safecrlf", "core.symlinks", "extensions.objectformat", "init.defaultbranch", "merge.conflictstyle", "merge.ff", "pull.ff", "pull.rebase", "push.autosetupremote",
-	"push.default", "receive.denycurrentbranch", "receive.denydeletes", "receive.denynonfastforwards", "remote.fetch", "remote.push", "remote.pushurl", "remote.tagopt", "remote.url", "safe.directory", "submodule.active",
-	"submodule.branch", "submodule.url", "user.email", "user.name",
+	"branch.merge",
+	"branch.rebase",
+	"branch.remote",
+	"color.ui",
+	"core.abbrev",
+	"core.autocrlf",
+	"core.bare",
+	"core.eol",
+	"core.filemode",
+	"core.ignorecase",
+	"core.logallrefupdates",
+	"core.precomposeunicode",
+	"core.quotepath",
+	"core.repositoryformatversion",
+	"core.safecrlf",
+	"core.symlinks",
+	"extensions.objectformat",
+	"init.defaultbranch",
+	"merge.conflictstyle",
+	"merge.ff",
+	"pull.ff",
+	"pull.rebase",
+	"push.autosetupremote",
+	"push.default",
+	"receive.denycurrentbranch",
+	"receive.denydeletes",
+	"receive.denynonfastforwards",
+	"remote.fetch",
+	"remote.push",
+	"remote.pushurl",
+	"remote.tagopt",
+	"remote.url",
+	"safe.directory",
+	"submodule.active",
+	"submodule.branch",
+	"submodule.url",
+	"user.email",
+	"user.name",
 };
 
 static bool is_harmless(struct sv section, struct sv key)
@@ -259,7 +301,8 @@ static bool section_of(struct sv line, struct sv *ret)
 	rest = trim(sv_n(rest.p, rest.n - 1));
 	if (rest.n == 0)
 		return true;
-	return rest.n >= 2 && rest.p[0] == '"' && rest.p[rest.n - 1] == '"' && !memchr(rest.p + 1, '"', rest.n - 2) && !memchr(rest.p, '\\', rest.n) && !memchr(rest.p, ']', rest.n);
+	return rest.n >= 2 && rest.p[0] == '"' && rest.p[rest.n - 1] == '"' && !memchr(rest.p + 1, '"', rest.n - 2) &&
+	       !memchr(rest.p, '\\', rest.n) && !memchr(rest.p, ']', rest.n);
 }
 
 static bool key_kept(struct sv section, struct sv line)
@@ -267,7 +310,8 @@ static bool key_kept(struct sv section, struct sv line)
 	size_t n = letters(line);
 	struct sv rest = trim(sv_n(line.p + n, line.n - n));
 
-	return n && section.n && is_harmless(section, sv_n(line.p, n)) && line.p[line.n - 1] != '\\' && (rest.n == 0 || rest.p[0] == '=');
+	return n && section.n && is_harmless(section, sv_n(line.p, n)) && line.p[line.n - 1] != '\\' &&
+	       (rest.n == 0 || rest.p[0] == '=');
 }
 
 static void put_line(struct buf *out, const char *before, struct sv line)
@@ -312,7 +356,8 @@ bool carry_entry_points(struct sv text)
 /* "name:x:uid:...": somebody else than root? */
 static bool account_ok(struct sv line)
 {
-	const char *a = memchr(line.p, ':', line.n), *b = a ? memchr(a + 1, ':', (size_t)(line.p + line.n - a - 1)) : NULL;
+	const char *a = memchr(line.p, ':', line.n),
+		   *b = a ? memchr(a + 1, ':', (size_t)(line.p + line.n - a - 1)) : NULL;
 	struct sv id;
 	size_t n = 0;
 	bool zero = true;
@@ -329,7 +374,8 @@ bool carry_accounts(struct sv text, struct sv image, bool passwd)
 {
 	struct sv line;
 
-	if (text.n < image.n || memcmp(text.p, image.p, image.n) != 0 || (image.n && image.p[image.n - 1] != '\n') || memchr(text.p, '\0', text.n) || memchr(text.p, '\r', text.n))
+	if (text.n < image.n || memcmp(text.p, image.p, image.n) != 0 || (image.n && image.p[image.n - 1] != '\n') ||
+	    memchr(text.p, '\0', text.n) || memchr(text.p, '\r', text.n))
 		return false;
 	text = sv_n(text.p + image.n, text.n - image.n);
 	while (passwd && next_line(&text, &line))

@@ -9,10 +9,12 @@
 #include "base/buf.h"
 #include "base/sv.h"
 
-/* Do setup.cfg or tox.ini say the same, but for sections that run nothing? Those of tools that judge (mypy's, coverage's, tox's own) may be new, without what makes them run something. */
+/* Do setup.cfg or tox.ini say the same, but for sections that run nothing? Those of tools that judge (mypy's,
+ * coverage's, tox's own) may be new, without what makes them run something. */
 bool carry_same_sections(struct sv ours, struct sv image);
 
-/* Settings of a tool that judges (mypy.ini, .pylintrc): may they make it run something, by a plugin, a hook, a program or an expression? */
+/* Settings of a tool that judges (mypy.ini, .pylintrc): may they make it run something, by a plugin, a hook, a program
+ * or an expression? */
 bool carry_orders_code(struct sv text);
 
 /* Which versions of tools a project wants (rust-toolchain.toml), and no folder of one. */

@@ -7,7 +7,8 @@
 
 static bool in_name(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '+' || (unsigned char)c >= 0x80;
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+	       c == '.' || c == '+' || (unsigned char)c >= 0x80;
 }
 
 /* The next word of the text from *at on, which moves behind it; without what ends a sentence. */
@@ -53,7 +54,8 @@ static int add_names(struct carry_words *w, struct arena *a, struct sv text, boo
 /* Does the text speak of links that a task may want? */
 static bool asks_for_links(const char *text)
 {
-	static const char *const words[] = {"symlink", "sym-link", "symbolic link", "symbolic-link", "soft link", "softlink", "ln -s"};
+	static const char *const words[] = {"symlink",   "sym-link", "symbolic link", "symbolic-link",
+					    "soft link", "softlink", "ln -s"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(words); i++)

@@ -1,8 +1,10 @@
 /*
  * carry_told: which names the task's instruction speaks of, and which its tests do.
  *
- * A name that only the tests speak of is theirs: who leaves something under it means the tests, and not the task. What the instruction names is the agent's to make. In prose any word may be a name, so those count that look like one:
- * with a dot or an underscore in it, or beside a slash or a quotation mark. Names are compared as words: without case, '-' and '.' as '_', and of more than CARRY_WORD_MAX bytes only these.
+ * A name that only the tests speak of is theirs: who leaves something under it means the tests, and not the task. What
+ * the instruction names is the agent's to make. In prose any word may be a name, so those count that look like one:
+ * with a dot or an underscore in it, or beside a slash or a quotation mark. Names are compared as words: without case,
+ * '-' and '.' as '_', and of more than CARRY_WORD_MAX bytes only these.
  */
 #ifndef CORDON_TASK_CARRY_TOLD_H
 #define CORDON_TASK_CARRY_TOLD_H

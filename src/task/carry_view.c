@@ -192,12 +192,15 @@ bool view_same(const struct layered *root, const char *path, int dir, const char
 	struct stat st, other;
 
 	find(root, path, &st, &fd);
-	if (fd < 0 || fstatat(dir, name, &other, AT_SYMLINK_NOFOLLOW) < 0 || (st.st_mode & S_IFMT) != (other.st_mode & S_IFMT))
+	if (fd < 0 || fstatat(dir, name, &other, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    (st.st_mode & S_IFMT) != (other.st_mode & S_IFMT))
 		return false;
 	/* a layer that both images have */
 	if (S_ISDIR(st.st_mode) || (st.st_dev == other.st_dev && st.st_ino == other.st_ino))
 		return true;
-	return S_ISLNK(st.st_mode) ? same_links(fd, found, dir, name) : S_ISREG(st.st_mode) && st.st_size == other.st_size && same_bytes(fd, found, dir, name);
+	return S_ISLNK(st.st_mode)
+		       ? same_links(fd, found, dir, name)
+		       : S_ISREG(st.st_mode) && st.st_size == other.st_size && same_bytes(fd, found, dir, name);
 }
 
 /* Is the name in a layer above this one? Then it was seen. */

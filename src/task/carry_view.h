@@ -1,7 +1,9 @@
 /*
  * carry_view: an image's layers as the one tree that they are.
  *
- * A layered folder is a folder of the image by the descriptors of those layers that have a part in it, topmost first. Names are looked up one at a time, never following a link; a whiteout or an opaque folder ends the search, as in overlayfs.
+ * A layered folder is a folder of the image by the descriptors of those layers that have a part in it, topmost first.
+ * Names are looked up one at a time, never following a link; a whiteout or an opaque folder ends the search, as in
+ * overlayfs.
  */
 #ifndef CORDON_TASK_CARRY_VIEW_H
 #define CORDON_TASK_CARRY_VIEW_H
@@ -35,7 +37,8 @@ int layered_enter(const struct layered *m, const char *name, struct layered *ret
 int view_enter(const struct layered *root, struct sv path, struct layered *ret);
 void view_stat(const struct layered *root, const char *path, struct stat *ret);
 
-/* Has it the same at that path as the folder dir has under that name: a folder, a link with that text, a file with those bytes? */
+/* Has it the same at that path as the folder dir has under that name: a folder, a link with that text, a file with
+ * those bytes? */
 bool view_same(const struct layered *root, const char *path, int dir, const char *name);
 
 /* Opens the regular file at that path, for reading. An fd, or -errno. */
@@ -50,7 +53,8 @@ bool same_bytes(int dir, const char *name, int other_dir, const char *other_name
 /* Names in a layered folder, hidden ones too, each once: fn() returning false ends it. 0 or -errno. */
 int layered_names(const struct layered *m, bool (*fn)(void *arg, const char *name), void *arg);
 
-/* The whole of a small regular file of the folder dir, never following links. 0 or -errno (-EFBIG: more than out's maximum). */
+/* The whole of a small regular file of the folder dir, never following links. 0 or -errno (-EFBIG: more than out's
+ * maximum). */
 int carry_read(int dir, const char *name, struct buf *out);
 
 static inline bool is_whiteout(const struct stat *st)

@@ -62,14 +62,17 @@ struct sv carry_word_plain(struct sv word, char to[CARRY_WORD_MAX + 1])
 	size_t i;
 
 	for (i = 0; i < word.n && i < CARRY_WORD_MAX; i++)
-		to[i] = word.p[i] == '-' || word.p[i] == '.' ? '_' : word.p[i] >= 'A' && word.p[i] <= 'Z' ? (char)(word.p[i] | 0x20) : word.p[i];
+		to[i] = word.p[i] == '-' || word.p[i] == '.'   ? '_'
+			: word.p[i] >= 'A' && word.p[i] <= 'Z' ? (char)(word.p[i] | 0x20)
+							       : word.p[i];
 	to[i] = '\0';
 	return sv_n(to, i);
 }
 
 static bool in_word(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '+';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+	       c == '.' || c == '+';
 }
 
 static int read_line(struct carry_words *w, struct arena *a, struct sv line)
@@ -86,7 +89,9 @@ static int read_line(struct carry_words *w, struct arena *a, struct sv line)
 		for (n = 0; i + n < line.n && in_word(line.p[i + n]); n++)
 			;
 		/* what does not fit is not the word that its beginning is */
-		if (n == 0 || n > CARRY_WORD_MAX || (i && line.p[i - 1] == '$') || (i > 1 && line.p[i - 1] == '{' && line.p[i - 2] == '$') || (i + n < line.n && line.p[i + n] == '=' && (i + n + 1 == line.n || line.p[i + n + 1] != '=')))
+		if (n == 0 || n > CARRY_WORD_MAX || (i && line.p[i - 1] == '$') ||
+		    (i > 1 && line.p[i - 1] == '{' && line.p[i - 2] == '$') ||
+		    (i + n < line.n && line.p[i + n] == '=' && (i + n + 1 == line.n || line.p[i + n + 1] != '=')))
 			continue;
 		r = carry_words_add(w, a, carry_word_plain(sv_n(line.p + i, n), plain));
 	}

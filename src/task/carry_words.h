@@ -26,7 +26,8 @@ bool carry_words_have(const struct carry_words *w, struct sv word);
 /* Lower case, and '_' for '-' and '.': as names of packages are compared. What is longer is cut. */
 struct sv carry_word_plain(struct sv word, char to[CARRY_WORD_MAX + 1]);
 
-/* Adds the words of all files, plain: not those of comments, nor those that are variables ($NAME) or given a value (NAME=). files may be NULL. 0 or -ENOMEM. */
+/* Adds the words of all files, plain: not those of comments, nor those that are variables ($NAME) or given a value
+ * (NAME=). files may be NULL. 0 or -ENOMEM. */
 int carry_words_read(struct carry_words *w, struct arena *a, const struct carry_test_files *files);
 
 /* Do they name the command or module, or a package that is known to have it? Only the latter. */

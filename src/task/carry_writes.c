@@ -30,7 +30,8 @@ static bool in_variable(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The value of the variable at the beginning of the text, "$NAME" or "${NAME}", and how much of it that is; 0: none that is known. */
+/* The value of the variable at the beginning of the text, "$NAME" or "${NAME}", and how much of it that is; 0: none
+ * that is known. */
 static size_t value_of(const struct command *k, struct sv text, struct sv *ret)
 {
 	bool braces = text.n > 1 && text.p[1] == '{';
@@ -92,10 +93,12 @@ static int tell(const struct command *k, enum carry_write is, struct sv path, st
 	path = k->shell ? expand(k, path, paths) : path_of(k, path);
 	if (path.n == 0)
 		return 0;
-	return k->fn(k->arg, is, path, expand(k, from, froms), expand(k, k->here, heres), sv_n(k->text.p, (size_t)(k->v[0].p - k->text.p)));
+	return k->fn(k->arg, is, path, expand(k, from, froms), expand(k, k->here, heres),
+		     sv_n(k->text.p, (size_t)(k->v[0].p - k->text.p)));
 }
 
-/* The value that the word i gives a variable: NAME=value; NAME = "/path", NAME = Path("/path"). A quotation mark ends a word. */
+/* The value that the word i gives a variable: NAME=value; NAME = "/path", NAME = Path("/path"). A quotation mark ends a
+ * word. */
 static bool given_value(const struct command *k, size_t i, size_t name, struct sv *ret)
 {
 	struct sv w = k->v[i];
@@ -135,7 +138,8 @@ static bool listed(const char *const *v, size_t n, struct sv name)
 	return false;
 }
 
-/* Where in the word a redirection begins that writes; n: none does. In other texts than a shell's only a path may follow. */
+/* Where in the word a redirection begins that writes; n: none does. In other texts than a shell's only a path may
+ * follow. */
 static size_t redirection(const struct command *k, struct sv word)
 {
 	size_t i, end;
@@ -178,7 +182,8 @@ static bool is_plain(const struct command *k, size_t i)
 {
 	const struct sv *w = &k->v[i];
 
-	return w->n && w->p[0] != '-' && !redirects(k, i) && !(i && k->v[i - 1].p[k->v[i - 1].n - 1] == '>') && (k->shell || path_of(k, *w).n);
+	return w->n && w->p[0] != '-' && !redirects(k, i) && !(i && k->v[i - 1].p[k->v[i - 1].n - 1] == '>') &&
+	       (k->shell || path_of(k, *w).n);
 }
 
 /* Of the words behind `first`: the last is where the others are copied to. */
@@ -210,7 +215,8 @@ static int take_all(const struct command *k, size_t first, enum carry_write is)
 /* "w", or mode="w", as the word i */
 static bool is_mode(const struct command *k, size_t i)
 {
-	static const char *const modes[] = {"w", "wb", "wt", "w+", "wb+", "w+b", "a", "ab", "at", "a+", "ab+", "x", "xb", "xt"};
+	static const char *const modes[] = {"w",  "wb", "wt", "w+",  "wb+", "w+b", "a",
+					    "ab", "at", "a+", "ab+", "x",   "xb",  "xt"};
 
 	i += i < k->n && sv_is(k->v[i], "mode=");
 	return i < k->n && listed(modes, ARRAY_LEN(modes), k->v[i]);
@@ -232,7 +238,11 @@ static int take_methods(const struct command *k, size_t i)
 		const char *method;
 		enum carry_write is;
 		bool mode;
-	} methods[] = {{".write_text", WRITE_FILE, false}, {".write_bytes", WRITE_FILE, false}, {".touch", WRITE_FILE, false}, {".open", WRITE_FILE, true}, {".mkdir", WRITE_FOLDER, false}};
+	} methods[] = {{".write_text", WRITE_FILE, false},
+		       {".write_bytes", WRITE_FILE, false},
+		       {".touch", WRITE_FILE, false},
+		       {".open", WRITE_FILE, true},
+		       {".mkdir", WRITE_FOLDER, false}};
 	size_t j;
 	int r = 0;
 
@@ -247,7 +257,10 @@ static int take_methods(const struct command *k, size_t i)
 
 static int take_word(const struct command *k, size_t i)
 {
-	static const char *const copiers[] = {"cp", "mv", "rsync", "ln", "shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree", "shutil.move", "os.rename", "os.replace", "os.symlink", "os.link"};
+	static const char *const copiers[] = {"cp",          "mv",           "rsync",           "ln",
+					      "shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree",
+					      "shutil.move", "os.rename",    "os.replace",      "os.symlink",
+					      "os.link"};
 	static const char *const makers[] = {"mkdir", "os.mkdir", "os.makedirs", "makedirs"};
 	struct sv w = k->v[i];
 
@@ -284,7 +297,8 @@ static int take_command(struct command *k)
 /* But not where a line goes on, or behind a redirection. */
 static bool ends_command(struct sv text, size_t i)
 {
-	return memchr("\n;|&", text.p[i], 4) && !(i && text.p[i - 1] == '\\') && !(i && text.p[i] == '|' && text.p[i - 1] == '>');
+	return memchr("\n;|&", text.p[i], 4) && !(i && text.p[i - 1] == '\\') &&
+	       !(i && text.p[i] == '|' && text.p[i - 1] == '>');
 }
 
 int carry_writes_in(struct sv text, bool shell, write_fn *fn, void *arg)
@@ -309,7 +323,9 @@ int carry_writes_in(struct sv text, bool shell, write_fn *fn, void *arg)
 				i++;
 			continue;
 		}
-		for (n = 0; i + n < text.n && text.p[i + n] && !strchr(between, text.p[i + n]) && !ends_command(text, i + n); n++)
+		for (n = 0;
+		     i + n < text.n && text.p[i + n] && !strchr(between, text.p[i + n]) && !ends_command(text, i + n);
+		     n++)
 			;
 		if (k.n < ARGS_MAX)
 			k.v[k.n++] = sv_n(text.p + i, n);
@@ -348,7 +364,9 @@ static struct sv last_part(struct sv path)
 /* The path without "." and "..", from the folder on if it is relative. NULL: none that could be told. */
 static char *absolute(struct carry *c, struct sv folder, struct sv path)
 {
-	char *to = path.p[0] == '/' ? arena_printf(c->arena, "%.*s/", (int)path.n, path.p) : arena_printf(c->arena, "%.*s/%.*s/", (int)folder.n, folder.p, (int)path.n, path.p);
+	char *to = path.p[0] == '/'
+			   ? arena_printf(c->arena, "%.*s/", (int)path.n, path.p)
+			   : arena_printf(c->arena, "%.*s/%.*s/", (int)folder.n, folder.p, (int)path.n, path.p);
 	size_t n = 0, i, m;
 
 	for (i = 0; to && to[i]; i += m + 1) {
@@ -405,7 +423,8 @@ static int add(struct carry *c, enum carry_write is, const char *path, struct sv
 	w = arena_alloc(c->arena, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
-	*w = (struct written){c->writes, is, folder ? arena_printf(c->arena, "%s%s", folder, slash) : path, from.n ? arena_str(c->arena, from) : NULL, spoken};
+	*w = (struct written){c->writes, is, folder ? arena_printf(c->arena, "%s%s", folder, slash) : path,
+			      from.n ? arena_str(c->arena, from) : NULL, spoken};
 	c->writes = w;
 	return w->path && carry_words_add(&c->write_names, c->arena, sv_of(slash + 1)) == 0 ? 0 : -ENOMEM;
 }
@@ -432,7 +451,8 @@ static int take_write(void *arg, enum carry_write is, struct sv path, struct sv 
 
 	if (c->n_writes == WRITES_MAX || path.n >= PATH_MAX / 2 || here.n >= PATH_MAX / 2)
 		return 0;
-	if (memchr(path.p, '$', path.n) || memchr(path.p, '{', path.n) || memchr(path.p, '*', path.n) || memchr(path.p, '~', path.n))
+	if (memchr(path.p, '$', path.n) || memchr(path.p, '{', path.n) || memchr(path.p, '*', path.n) ||
+	    memchr(path.p, '~', path.n))
 		return 0;
 	spoken = speaks_of(before, path);
 	if (path.p[0] == '/' || (here.n && here.p[0] == '/' && !memchr(here.p, '$', here.n)))
@@ -476,7 +496,9 @@ static bool is_taken_for(const struct written *w, const struct entry *e)
 /* Is a folder in the way of what comes? */
 static bool in_the_way(const struct written *w, const char *name)
 {
-	return w->is == WRITE_FILE || (w->is == WRITE_COPY && w->from && (strcmp(w->from, name) == 0 || (*ending(name) && strcmp(ending(name), ending(w->from)) == 0)));
+	return w->is == WRITE_FILE ||
+	       (w->is == WRITE_COPY && w->from &&
+		(strcmp(w->from, name) == 0 || (*ending(name) && strcmp(ending(name), ending(w->from)) == 0)));
 }
 
 static const struct written *find_write(const struct carry *c, const char *path)
@@ -509,7 +531,8 @@ bool carry_written(const struct carry *c, const struct entry *e)
 	struct sv name = sv_of(e->name);
 	const struct written *w;
 
-	if (!c->req->instruction || is_whiteout(&e->st) || (e->image.st_mode & S_IFMT) == (e->st.st_mode & S_IFMT) || (c->work && path_is_in(c->work, c->at)))
+	if (!c->req->instruction || is_whiteout(&e->st) || (e->image.st_mode & S_IFMT) == (e->st.st_mode & S_IFMT) ||
+	    (c->work && path_is_in(c->work, c->at)))
 		return false;
 	if (folder && !node && memchr(e->name, '.', name.n) && e->name[0] != '.' && carry_tests_named(c, name))
 		return true;

@@ -31,7 +31,9 @@ static void add_service(struct compose_reader *r, const struct ynode *key)
 	const char *name = arena_str(r->arena, key->text);
 
 	if (!name || !compose_is_name(name) || sv_starts(key->text, "cordon-")) {
-		compose_refuse(r, key, "not a name for a service; use letters, digits, . _ and -, and not cordon- at its beginning");
+		compose_refuse(
+			r, key,
+			"not a name for a service; use letters, digits, . _ and -, and not cordon- at its beginning");
 		return;
 	}
 	if (c->n_services == COMPOSE_SERVICES_MAX) {
@@ -89,7 +91,8 @@ static void read_services(struct compose_reader *r, const struct ynode *n, void 
 	}
 }
 
-/* Harbor's own files, which lie under the task's: `main` is built of the task's Dockerfile unless there is a ready image, and waits. */
+/* Harbor's own files, which lie under the task's: `main` is built of the task's Dockerfile unless there is a ready
+ * image, and waits. */
 static void add_harbor_main(struct compose_reader *r, const struct ynode *root)
 {
 	static const char *const wait[] = {"sh", "-c", "sleep infinity"};
@@ -108,7 +111,8 @@ static void add_harbor_main(struct compose_reader *r, const struct ynode *root)
 	if (!s->build.set && !s->image[0] && r->in->runner.prebuilt && r->in->runner.prebuilt[0])
 		s->image = r->in->runner.prebuilt;
 	else if (!s->build.set && !s->image[0])
-		s->build = (struct compose_build){.set = true, .context = ".", .dockerfile = "Dockerfile", .target = ""};
+		s->build =
+			(struct compose_build){.set = true, .context = ".", .dockerfile = "Dockerfile", .target = ""};
 	if (s->command.set || s->entrypoint.set)
 		return;
 	for (i = 0; i < ARRAY_LEN(wait); i++)
@@ -133,7 +137,8 @@ static void find_client(struct compose_reader *r, const struct ynode *root)
 	int at = compose_find(c, "client");
 
 	if (at < 0)
-		at = service_with_alias(c, compose_variable(r->in, r->arena, sv_of("T_BENCH_TASK_DOCKER_CLIENT_CONTAINER_NAME")));
+		at = service_with_alias(
+			c, compose_variable(r->in, r->arena, sv_of("T_BENCH_TASK_DOCKER_CLIENT_CONTAINER_NAME")));
 	if (at < 0 && c->n_services == 1)
 		at = 0;
 	if (at < 0)
@@ -239,8 +244,10 @@ int compose_refused(const struct task_problems *problems, struct error *err)
 		if (p->warning)
 			continue;
 		if (p->line == 0)
-			return error_set(err, ERROR_INPUT, "%s: %s%s%s", p->file, p->key, p->key[0] ? ": " : "", p->what);
-		return error_set(err, ERROR_INPUT, "%s:%" PRIu32 ": %s%s%s", p->file, p->line, p->key, p->key[0] ? ": " : "", p->what);
+			return error_set(err, ERROR_INPUT, "%s: %s%s%s", p->file, p->key, p->key[0] ? ": " : "",
+					 p->what);
+		return error_set(err, ERROR_INPUT, "%s:%" PRIu32 ": %s%s%s", p->file, p->line, p->key,
+				 p->key[0] ? ": " : "", p->what);
 	}
 	return error_set(err, ERROR_INPUT, "the Compose file has too many problems");
 }
@@ -256,7 +263,8 @@ static int not_yaml(const struct compose_input *in, struct task_problems *proble
 
 	p.file = text_show(&file, sv_of(in->file));
 	n = strlen(p.file);
-	if (strncmp(err->text, p.file, n) == 0 && sscanf(err->text + n, ":%u:%u: %n", &line, &column, &used) == 2 && used) {
+	if (strncmp(err->text, p.file, n) == 0 && sscanf(err->text + n, ":%u:%u: %n", &line, &column, &used) == 2 &&
+	    used) {
 		p.line = line;
 		p.column = column;
 		p.what = err->text + n + used;
@@ -265,8 +273,8 @@ static int not_yaml(const struct compose_input *in, struct task_problems *proble
 	return -1;
 }
 
-int compose_parse(const struct compose_input *in, struct arena *a, struct task_problems *problems, const struct compose **ret,
-		  struct error *err)
+int compose_parse(const struct compose_input *in, struct arena *a, struct task_problems *problems,
+		  const struct compose **ret, struct error *err)
 {
 	struct compose_reader r = {.in = in, .arena = a, .problems = problems};
 	const struct ynode *root = NULL;

@@ -110,7 +110,8 @@ static int hide(int copy, const char *source, const char *const *hidden, struct 
 	return 0;
 }
 
-int compose_bind_copy(int folder, const struct compose_mount *m, const char *const *hidden, int to, const char *name, struct error *err)
+int compose_bind_copy(int folder, const struct compose_mount *m, const char *const *hidden, int to, const char *name,
+		      struct error *err)
 {
 	AUTO_FD from = sys_open_beneath(folder, m->source, O_RDONLY | O_DIRECTORY, 0);
 	AUTO_FD copy = -1;

@@ -100,12 +100,20 @@ static int write_file(const char *path, struct sv bytes, struct error *err)
 }
 
 /* Runs the tool with these arguments. Its status, or -1. What it said last is in tail. */
-static int run(const struct compose_docker *d, char *const *argv, int in, int out, unsigned ms, struct buf *tail, struct error *err)
+static int run(const struct compose_docker *d, char *const *argv, int in, int out, unsigned ms, struct buf *tail,
+	       struct error *err)
 {
-	const struct compose_tool tool = {.program = d->program, .argv = argv, .env = d->env, .folder = d->folder, .in = in, .out = out, .ms = ms};
+	const struct compose_tool tool = {.program = d->program,
+					  .argv = argv,
+					  .env = d->env,
+					  .folder = d->folder,
+					  .in = in,
+					  .out = out,
+					  .ms = ms};
 	int status = compose_tool_run(&tool, tail);
 
-	return status < 0 ? error_sys(err, status, "starting %s", d->plugin ? "docker compose" : "docker-compose") : status;
+	return status < 0 ? error_sys(err, status, "starting %s", d->plugin ? "docker compose" : "docker-compose")
+			  : status;
 }
 
 static bool has_plugin(const struct compose_docker *d)
@@ -129,11 +137,14 @@ static int find_tool(struct compose_docker *d, struct error *err)
 	d->plugin = false;
 	if (compose_tool_find(path, "docker-compose", d->program, sizeof(d->program)))
 		return 0;
-	return error_set(err, ERROR_MISSING, "there is neither `docker compose` nor `docker-compose` here; install one, or use another runtime");
+	return error_set(
+		err, ERROR_MISSING,
+		"there is neither `docker compose` nor `docker-compose` here; install one, or use another runtime");
 }
 
 /* All but the tool and the files. */
-static int set_up(struct compose_docker *d, const char *folder, const char *project, const char *socket, const char *path, struct error *err)
+static int set_up(struct compose_docker *d, const char *folder, const char *project, const char *socket,
+		  const char *path, struct error *err)
 {
 	d->env = compose_docker_environment(d->arena, path, folder, socket);
 	d->folder = arena_str(d->arena, sv_of(folder));
@@ -145,7 +156,8 @@ static int set_up(struct compose_docker *d, const char *folder, const char *proj
 	return engine_init(&d->engine, socket, ENGINE_MS, err);
 }
 
-static int make(const char *folder, const char *project, const char *socket, const char *path, struct compose_docker **ret, struct error *err)
+static int make(const char *folder, const char *project, const char *socket, const char *path,
+		struct compose_docker **ret, struct error *err)
 {
 	struct compose_docker *d;
 
@@ -168,14 +180,17 @@ static int make(const char *folder, const char *project, const char *socket, con
 	return 0;
 }
 
-int compose_docker_new(const char *folder, const char *project, struct sv file, char *const *operator_env, struct compose_docker **ret, struct error *err)
+int compose_docker_new(const char *folder, const char *project, struct sv file, char *const *operator_env,
+		       struct compose_docker **ret, struct error *err)
 {
 	AUTO_FREE char *socket = NULL;
 	struct compose_docker *d = NULL;
 
-	if (where_is_docker(operator_env, &socket, err) < 0 || make(folder, project, socket, variable(operator_env, "PATH"), &d, err) < 0)
+	if (where_is_docker(operator_env, &socket, err) < 0 ||
+	    make(folder, project, socket, variable(operator_env, "PATH"), &d, err) < 0)
 		return -1;
-	if (find_tool(d, err) < 0 || write_file(d->no_variables, sv_of(""), err) < 0 || write_file(d->file, file, err) < 0) {
+	if (find_tool(d, err) < 0 || write_file(d->no_variables, sv_of(""), err) < 0 ||
+	    write_file(d->file, file, err) < 0) {
 		compose_docker_free(d);
 		return -1;
 	}
@@ -183,7 +198,8 @@ int compose_docker_new(const char *folder, const char *project, struct sv file, 
 	return 0;
 }
 
-int compose_docker_again(const char *folder, const char *project, const char *socket, char *const *operator_env, struct compose_docker **ret, struct error *err)
+int compose_docker_again(const char *folder, const char *project, const char *socket, char *const *operator_env,
+			 struct compose_docker **ret, struct error *err)
 {
 	struct error ignored = {0};
 
@@ -206,7 +222,8 @@ void compose_docker_free(struct compose_docker *d)
 /* TOOL [compose] --project-name P ... and the rest, which ends with NULL. argv has room for ARGS_MAX. -1: too many. */
 static int arguments(const struct compose_docker *d, const char *const *rest, const char **argv)
 {
-	const char *const common[] = {"--ansi", "never", "--project-name", d->project, "--project-directory", d->folder, "--env-file", d->no_variables, "--file", d->file};
+	const char *const common[] = {"--ansi",  "never",      "--project-name", d->project, "--project-directory",
+				      d->folder, "--env-file", d->no_variables,  "--file",   d->file};
 	size_t n = 0, i;
 
 	argv[n++] = d->plugin ? "docker" : "docker-compose";
@@ -223,7 +240,8 @@ static int arguments(const struct compose_docker *d, const char *const *rest, co
 	return 0;
 }
 
-static int compose(const struct compose_docker *d, const char *const *rest, int in, int out, unsigned ms, struct buf *tail, struct error *err)
+static int compose(const struct compose_docker *d, const char *const *rest, int in, int out, unsigned ms,
+		   struct buf *tail, struct error *err)
 {
 	const char *argv[ARGS_MAX];
 	char *const *plain;
@@ -247,7 +265,8 @@ static int failed(const char *what, int status, const struct buf *tail, struct e
 		;
 	if (status == COMPOSE_TOOL_TIME)
 		return error_set(err, ERROR_SYSTEM, "%s took too long", what);
-	return error_set(err, ERROR_SYSTEM, "%s failed (%d): %.300s", what, status, text_show(&shown, sv_n(tail->p ? tail->p + from : "", to - from)));
+	return error_set(err, ERROR_SYSTEM, "%s failed (%d): %.300s", what, status,
+			 text_show(&shown, sv_n(tail->p ? tail->p + from : "", to - from)));
 }
 
 static int wait_until_healthy(struct compose_docker *d, int64_t until, struct error *err)
@@ -258,11 +277,13 @@ static int wait_until_healthy(struct compose_docker *d, int64_t until, struct er
 		if (compose_sweep_health(&d->engine, d->project, &count, err) < 0)
 			return -1;
 		if (count.unhealthy)
-			return error_set(err, ERROR_SYSTEM, "service %s is not healthy: its health check fails", count.name);
+			return error_set(err, ERROR_SYSTEM, "service %s is not healthy: its health check fails",
+					 count.name);
 		if (!count.starting)
 			return 0;
 		if (now_ms() >= until)
-			return error_set(err, ERROR_SYSTEM, "starting the services took too long: %s is not healthy yet", count.name);
+			return error_set(err, ERROR_SYSTEM,
+					 "starting the services took too long: %s is not healthy yet", count.name);
 		(void)usleep(POLL_MS * 1000);
 	}
 }
@@ -281,7 +302,8 @@ int compose_docker_up(struct compose_docker *d, unsigned ms, struct error *err)
 	return status ? failed("starting the services", status, &tail, err) : wait_until_healthy(d, until, err);
 }
 
-int compose_docker_exec(struct compose_docker *d, const char *service, const char *const *argv, int in, int out, unsigned ms, int *ret_status, struct error *err)
+int compose_docker_exec(struct compose_docker *d, const char *service, const char *const *argv, int in, int out,
+			unsigned ms, int *ret_status, struct error *err)
 {
 	const char *rest[ARGS_MAX] = {"exec", "-T", service};
 	AUTO_FD null = out < 0 ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
@@ -310,7 +332,8 @@ int compose_docker_down(struct compose_docker *d, unsigned ms, struct error *err
 
 	buf_init(&tail, 2 * COMPOSE_OUTPUT_MAX);
 	if (d->program[0])
-		(void)compose(d, rest, -1, -1, ms, &tail, &ignored); /* whatever it left is seen to by the engine itself */
+		(void)compose(d, rest, -1, -1, ms, &tail,
+			      &ignored); /* whatever it left is seen to by the engine itself */
 	return compose_sweep(&d->engine, d->project, REMOVE_MS, err);
 }
 
@@ -324,7 +347,10 @@ int compose_docker_unused(const struct compose_docker *d, struct error *err)
 	int n = compose_sweep_count(&d->engine, d->project, err);
 
 	if (n > 0)
-		return error_set(err, ERROR_INPUT, "Docker Engine has containers, networks or volumes of a project %s already; --name gives another name", d->project);
+		return error_set(err, ERROR_INPUT,
+				 "Docker Engine has containers, networks or volumes of a project %s already; --name "
+				 "gives another name",
+				 d->project);
 	return n;
 }
 
@@ -345,7 +371,8 @@ int compose_docker_has_image(const struct compose_docker *d, const char *image, 
 	return a.status == 200 ? 1 : engine_refused(&a, "Docker Engine does not say what it knows of an image", err);
 }
 
-int compose_docker_container(const struct compose_docker *d, const char *service, char *ret, size_t size, struct error *err)
+int compose_docker_container(const struct compose_docker *d, const char *service, char *ret, size_t size,
+			     struct error *err)
 {
 	return compose_sweep_container(&d->engine, d->project, service, ret, size, err);
 }

@@ -78,8 +78,8 @@ void compose_read_flag(struct compose_reader *r, const struct ynode *n, void *to
 		refuse_value(r, n, text, "neither true nor false");
 }
 
-static void read_number(struct compose_reader *r, const struct ynode *n, uint64_t *to, const struct compose_want_number *want,
-			const char *(*value)(const char *, uint64_t *))
+static void read_number(struct compose_reader *r, const struct ynode *n, uint64_t *to,
+			const struct compose_want_number *want, const char *(*value)(const char *, uint64_t *))
 {
 	const char *text = compose_is_null(n) ? NULL : compose_scalar(r, n);
 	const char *wrong;
@@ -181,7 +181,8 @@ void compose_read_command(struct compose_reader *r, const struct ynode *n, void 
 }
 
 /* A later value of a name takes the place of an earlier one, as in Compose. */
-static void set_variable(struct compose_reader *r, const struct ynode *n, struct compose_pairs *to, const char *name, const char *value)
+static void set_variable(struct compose_reader *r, const struct ynode *n, struct compose_pairs *to, const char *name,
+			 const char *value)
 {
 	struct compose_pair *pair = NULL;
 	uint32_t i;
@@ -203,7 +204,10 @@ static void take_variable(struct compose_reader *r, const struct ynode *n, struc
 	if (value)
 		set_variable(r, n, to, name, value);
 	else
-		compose_refuse(r, n, "%s has no value and would be the host's; write %s=value, or declare it in the task's env", name, name);
+		compose_refuse(
+			r, n,
+			"%s has no value and would be the host's; write %s=value, or declare it in the task's env",
+			name, name);
 }
 
 static bool variable_is_named(struct compose_reader *r, const struct ynode *n, const char *name)

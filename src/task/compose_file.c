@@ -24,7 +24,8 @@ bool compose_name_is_fine(const char *name)
 	size_t i;
 
 	for (i = 0; name[i]; i++)
-		if (!islower((unsigned char)name[i]) && !isdigit((unsigned char)name[i]) && (name[i] != '-' || i == 0 || name[i - 1] == '-' || !name[i + 1]))
+		if (!islower((unsigned char)name[i]) && !isdigit((unsigned char)name[i]) &&
+		    (name[i] != '-' || i == 0 || name[i - 1] == '-' || !name[i + 1]))
 			return false;
 	return i > 0 && i <= COMPOSE_NAME_MAX;
 }
@@ -54,7 +55,10 @@ int compose_project(const char *state, const char *name, struct compose_project 
 	struct text_shown shown;
 
 	if (name && !compose_name_is_fine(name))
-		return error_set(err, ERROR_USAGE, "%s is no name for it: write at most %d lower-case letters and digits, with single dashes between them", text_show(&shown, sv_of(name)), COMPOSE_NAME_MAX);
+		return error_set(err, ERROR_USAGE,
+				 "%s is no name for it: write at most %d lower-case letters and digits, with single "
+				 "dashes between them",
+				 text_show(&shown, sv_of(name)), COMPOSE_NAME_MAX);
 	if (snprintf(p.root, sizeof(p.root), "%s/compose", state) >= (int)sizeof(p.root))
 		return error_set(err, ERROR_INPUT, "XDG_STATE_HOME: the path is too long");
 	if (name) {
@@ -68,11 +72,16 @@ int compose_project(const char *state, const char *name, struct compose_project 
 }
 
 /* What the task's own file says; or what its runners take where it has none. */
-static int read_model(const struct compose_file_request *req, struct arena *a, const char *image, const struct compose **ret, struct error *err)
+static int read_model(const struct compose_file_request *req, struct arena *a, const char *image,
+		      const struct compose **ret, struct error *err)
 {
 	const struct review_compose with = {.project = req->project->project, .image = image, .lenient = req->lenient};
 	const struct pol_str *ready = &req->task->environment.docker_image;
-	struct compose_input in = {.file = "docker-compose.yaml", .text = sv_of("services: {main: {}}"), .runner = {.project = with.project, .image = image, .prebuilt = ready->s ? ready->s : ""}, .harbor = true};
+	struct compose_input in = {
+		.file = "docker-compose.yaml",
+		.text = sv_of("services: {main: {}}"),
+		.runner = {.project = with.project, .image = image, .prebuilt = ready->s ? ready->s : ""},
+		.harbor = true};
 	struct task_problems problems = {.arena = a};
 
 	if (!req->task->files.compose)
@@ -81,7 +90,8 @@ static int read_model(const struct compose_file_request *req, struct arena *a, c
 		return -1;
 	/* it was reviewed with other names; what these change is told here */
 	if (problems.refused)
-		return error_set(err, ERROR_INPUT, "%.100s: %.300s", req->task->files.compose, problems.v[problems.n - 1].what);
+		return error_set(err, ERROR_INPUT, "%.100s: %.300s", req->task->files.compose,
+				 problems.v[problems.n - 1].what);
 	return 0;
 }
 
@@ -116,7 +126,8 @@ static uint64_t lower(uint64_t a, const struct pol_num *b)
 }
 
 /* The agent's own service also has what the task says of its environment. */
-static int fill_main(const struct task *t, struct arena *a, const char *image, struct compose_service *s, struct error *err)
+static int fill_main(const struct task *t, struct arena *a, const char *image, struct compose_service *s,
+		     struct error *err)
 {
 	const struct task_environment *e = &t->environment;
 
@@ -130,7 +141,8 @@ static int fill_main(const struct task *t, struct arena *a, const char *image, s
 	return add_variables(t, a, s, err);
 }
 
-static int fill(const struct compose_file_request *req, const struct compose *from, struct arena *a, const char *image, struct compose_file *ret, struct error *err)
+static int fill(const struct compose_file_request *req, const struct compose *from, struct arena *a, const char *image,
+		struct compose_file *ret, struct error *err)
 {
 	struct compose *c = arena_alloc(a, sizeof(*c));
 	uint32_t i;
@@ -148,20 +160,24 @@ static int fill(const struct compose_file_request *req, const struct compose *fr
 	for (i = 0; i < c->n_services; i++) {
 		const struct compose_service *s = &c->services[i];
 
-		ret->images[i] = !s->build.set ? s->image : i == c->main ? image : arena_printf(a, "%s:%s", req->project->project, s->name);
+		ret->images[i] = !s->build.set  ? s->image
+				 : i == c->main ? image
+						: arena_printf(a, "%s:%s", req->project->project, s->name);
 	}
 	ret->compose = c;
 	return arena_failed(a) ? error_set(err, ERROR_SYSTEM, "out of memory") : 0;
 }
 
-static int fill_place(const struct compose_file_request *req, struct arena *a, struct compose_file *ret, struct compose_place *place, struct error *err)
+static int fill_place(const struct compose_file_request *req, struct arena *a, struct compose_file *ret,
+		      struct compose_place *place, struct error *err)
 {
 	const char *root = req->project->folder, **folders = arena_array(a, COMPOSE_FOLDERS + 1, sizeof(*folders));
 	size_t i;
 
 	ret->context = req->task->files.context ? req->task->files.context : ".";
 	ret->hidden = compose_hidden(req->task, a);
-	place->task = strcmp(ret->context, ".") == 0 ? arena_printf(a, "%s/stage", root) : arena_printf(a, "%s/stage/%s", root, ret->context);
+	place->task = strcmp(ret->context, ".") == 0 ? arena_printf(a, "%s/stage", root)
+						     : arena_printf(a, "%s/stage/%s", root, ret->context);
 	place->copies = arena_printf(a, "%s/copies", root);
 	place->hidden = ret->hidden;
 	for (i = 0; i < COMPOSE_FOLDERS; i++) {
@@ -185,7 +201,8 @@ static uint64_t processors(uint64_t bound)
 int compose_file(const struct compose_file_request *req, struct arena *a, struct compose_file *ret, struct error *err)
 {
 	const char *file = req->task->files.compose ? req->task->files.compose : "docker-compose.yaml";
-	const char *ready = req->task->environment.docker_image.s, *image = ready ? ready : arena_printf(a, "%s:" MAIN_TAG, req->project->project);
+	const char *ready = req->task->environment.docker_image.s,
+		   *image = ready ? ready : arena_printf(a, "%s:" MAIN_TAG, req->project->project);
 	struct compose_policy policy = {.memory = req->memory, .cpus = processors(req->cpus), .pids = req->pids};
 	struct compose_place place = {0};
 	const struct compose *model = NULL;
@@ -195,11 +212,15 @@ int compose_file(const struct compose_file_request *req, struct arena *a, struct
 
 	if (!image)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
-	if (read_model(req, a, image, &model, err) < 0 || fill(req, model, a, image, ret, err) < 0 || fill_place(req, a, ret, &place, err) < 0)
+	if (read_model(req, a, image, &model, err) < 0 || fill(req, model, a, image, ret, err) < 0 ||
+	    fill_place(req, a, ret, &place, err) < 0)
 		return -1;
 	wrong = compose_wrong(ret->compose);
 	if (wrong)
-		return error_set(err, ERROR_INPUT, "%.100s: this task cannot be said in a Compose file: %.200s; `cordon task run` needs none", file, wrong);
+		return error_set(
+			err, ERROR_INPUT,
+			"%.100s: this task cannot be said in a Compose file: %.200s; `cordon task run` needs none",
+			file, wrong);
 	if (compose_plan(ret->compose, file, strchr(recipe_platform(), '/') + 1, a, &plan, err) < 0)
 		return -1;
 	policy.plan = &plan;

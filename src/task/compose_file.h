@@ -1,8 +1,10 @@
 /*
- * compose_file: the one Compose file that Docker's tools get for a task: `cordon task compose` prints it, `cordon task up` starts it.
+ * compose_file: the one Compose file that Docker's tools get for a task: `cordon task compose` prints it, `cordon task
+ * up` starts it.
  *
- * Made of what the task's own file says (review_compose.h), or, where it has none, of the one service that a task has anyway; of its [environment] for the agent's own service: variables, work folder, user, limits; and of the
- * operator's bounds. compose_write.h says what every service gets, whatever the task says: no network above all.
+ * Made of what the task's own file says (review_compose.h), or, where it has none, of the one service that a task has
+ * anyway; of its [environment] for the agent's own service: variables, work folder, user, limits; and of the operator's
+ * bounds. compose_write.h says what every service gets, whatever the task says: no network above all.
  *
  * A project has one private folder:
  *	tool/	what the tool sees: its home and the file (compose_docker.h)
@@ -10,7 +12,8 @@
  *	copies/	binds that are copies (compose_bind.h)
  *	logs/	the runner's folders, by their names
  *	engine	the socket of the engine it was started at
- * Images that are built are called PROJECT:SERVICE; that of the agent's own service PROJECT:cordon-main, which no service can be called.
+ * Images that are built are called PROJECT:SERVICE; that of the agent's own service PROJECT:cordon-main, which no
+ * service can be called.
  */
 #ifndef CORDON_TASK_COMPOSE_FILE_H
 #define CORDON_TASK_COMPOSE_FILE_H

@@ -25,9 +25,53 @@ static bool is_duration(struct sv word)
 /* The words that shells are told to wait with. */
 static bool is_of_waiting(struct sv word)
 {
-	static const char *const words[] = {"sleep", "infinity", "inf", "tail", "-f", "-F", "-n", "/dev/null", "while", "until", "true", "false", ":", "do", "done", "exec", "wait", "cat", "trap", "exit", "TERM", "INT", "SIGTERM", "SIGINT", "sh", "bash",
-					    "/bin/sh", "/bin/bash", "/usr/bin/sh", "/usr/bin/bash", "/bin/sleep", "/usr/bin/sleep", "/usr/bin/tail", "/bin/cat", "env", "/usr/bin/env", "-c", "-lc", "-l", "-i", "--login", "tini", "/sbin/tini", "/usr/bin/tini", "dumb-init",
-					    "/usr/bin/dumb-init", "--"};
+	static const char *const words[] = {"sleep",
+					    "infinity",
+					    "inf",
+					    "tail",
+					    "-f",
+					    "-F",
+					    "-n",
+					    "/dev/null",
+					    "while",
+					    "until",
+					    "true",
+					    "false",
+					    ":",
+					    "do",
+					    "done",
+					    "exec",
+					    "wait",
+					    "cat",
+					    "trap",
+					    "exit",
+					    "TERM",
+					    "INT",
+					    "SIGTERM",
+					    "SIGINT",
+					    "sh",
+					    "bash",
+					    "/bin/sh",
+					    "/bin/bash",
+					    "/usr/bin/sh",
+					    "/usr/bin/bash",
+					    "/bin/sleep",
+					    "/usr/bin/sleep",
+					    "/usr/bin/tail",
+					    "/bin/cat",
+					    "env",
+					    "/usr/bin/env",
+					    "-c",
+					    "-lc",
+					    "-l",
+					    "-i",
+					    "--login",
+					    "tini",
+					    "/sbin/tini",
+					    "/usr/bin/tini",
+					    "dumb-init",
+					    "/usr/bin/dumb-init",
+					    "--"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(words); i++)
@@ -123,7 +167,8 @@ static bool has_device_mount(const struct compose_service *s)
 	uint32_t i;
 
 	for (i = 0; i < s->mounts.n; i++)
-		if (path_is_in(s->mounts.v[i].target, "/dev") && !(s->mounts.v[i].kind == COMPOSE_MOUNT_TMPFS && strcmp(s->mounts.v[i].target, "/dev/shm") == 0))
+		if (path_is_in(s->mounts.v[i].target, "/dev") &&
+		    !(s->mounts.v[i].kind == COMPOSE_MOUNT_TMPFS && strcmp(s->mounts.v[i].target, "/dev/shm") == 0))
 			return true;
 	return false;
 }
@@ -165,29 +210,66 @@ static bool has_restart(const struct compose_service *s)
 
 #define EITHER(text) {text, text}
 
-/* What is not here is honoured, or means nothing for a service that only waits. [0]: the agent's own service, [1]: the others; NULL: the same. */
+/* What is not here is honoured, or means nothing for a service that only waits. [0]: the agent's own service, [1]: the
+ * others; NULL: the same. */
 static const struct fit {
 	const char *key;
 	bool (*has)(const struct compose_service *s);
 	const char *refused[2];
 	const char *warned[2];
 } fits[] = {
-	{.key = "command", .has = has_work,
-	 .refused = {"does more than wait, and is not run: the agent's sandboxes run the task's commands, the agent and the tests; do it in the Dockerfile, or in a service of its own"}},
-	{.key = "read_only", .has = has_read_only, .refused = {"a sandbox of the agent's cannot have a read-only root; leave it out, and let the image's user own what the agent may change"},
+	{.key = "command",
+	 .has = has_work,
+	 .refused = {"does more than wait, and is not run: the agent's sandboxes run the task's commands, the agent "
+		     "and the tests; do it in the Dockerfile, or in a service of its own"}},
+	{.key = "read_only",
+	 .has = has_read_only,
+	 .refused = {"a sandbox of the agent's cannot have a read-only root; leave it out, and let the image's user "
+		     "own what the agent may change"},
 	 .warned = {NULL, "is not done: the service can write to its own copy of its image, which nobody else sees"}},
-	{.key = "volumes", .has = has_device_mount, .refused = EITHER("nothing can be mounted in /dev, which is the sandbox's own; a tmpfs at /dev/shm is there")},
-	{.key = "volumes", .has = has_writable_bind, .warned = EITHER("files of the task are shown read-only, whether or not :ro is written; use a volume for what is to be changed")},
-	{.key = "tmpfs", .has = has_tmpfs, .warned = {"is not a file system of its own: what the image has there can be seen, and what the agent leaves there is judged like its other files", NULL}},
-	{.key = "tmpfs", .has = has_tmpfs_size, .warned = {NULL, "its size is not held: it is an empty folder, and counts for what the service may store"}},
-	{.key = "hostname", .has = has_hostname, .warned = EITHER("others find the service by this name; inside, the machine is called cordon")},
-	{.key = "tty", .has = has_tty, .warned = {NULL, "has no terminal: its input stays open, and its output is kept in a file"}},
-	{.key = "cap_drop", .has = has_cap_drop, .warned = EITHER("is not done one by one: a sandbox's capabilities hold for its own files and processes, and none for the host")},
-	{.key = "mem_reservation", .has = has_reservation, .warned = EITHER("a reservation is not enforced; limits are")},
-	{.key = "shm_size", .has = has_shm_size, .warned = EITHER("the size of /dev/shm is the policy's filesystem.tmp_size")},
-	{.key = "ulimits", .has = has_limits, .warned = EITHER("are not set: a sandbox has limits of Cordon's own, 4096 open files among them, and those of the policy")},
-	{.key = "stop_signal", .has = has_stop_signal, .warned = {NULL, "is not sent: services are ended by SIGTERM and then SIGKILL, when all that counts has been judged"}},
-	{.key = "stop_grace_period", .has = has_stop_grace, .warned = {NULL, "is not held: services are ended within seconds, when all that counts has been judged"}},
+	{.key = "volumes",
+	 .has = has_device_mount,
+	 .refused = EITHER("nothing can be mounted in /dev, which is the sandbox's own; a tmpfs at /dev/shm is there")},
+	{.key = "volumes",
+	 .has = has_writable_bind,
+	 .warned = EITHER("files of the task are shown read-only, whether or not :ro is written; use a volume for what "
+			  "is to be changed")},
+	{.key = "tmpfs",
+	 .has = has_tmpfs,
+	 .warned = {"is not a file system of its own: what the image has there can be seen, and what the agent leaves "
+		    "there is judged like its other files",
+		    NULL}},
+	{.key = "tmpfs",
+	 .has = has_tmpfs_size,
+	 .warned = {NULL, "its size is not held: it is an empty folder, and counts for what the service may store"}},
+	{.key = "hostname",
+	 .has = has_hostname,
+	 .warned = EITHER("others find the service by this name; inside, the machine is called cordon")},
+	{.key = "tty",
+	 .has = has_tty,
+	 .warned = {NULL, "has no terminal: its input stays open, and its output is kept in a file"}},
+	{.key = "cap_drop",
+	 .has = has_cap_drop,
+	 .warned = EITHER("is not done one by one: a sandbox's capabilities hold for its own files and processes, and "
+			  "none for the host")},
+	{.key = "mem_reservation",
+	 .has = has_reservation,
+	 .warned = EITHER("a reservation is not enforced; limits are")},
+	{.key = "shm_size",
+	 .has = has_shm_size,
+	 .warned = EITHER("the size of /dev/shm is the policy's filesystem.tmp_size")},
+	{.key = "ulimits",
+	 .has = has_limits,
+	 .warned = EITHER("are not set: a sandbox has limits of Cordon's own, 4096 open files among them, and those of "
+			  "the policy")},
+	{.key = "stop_signal",
+	 .has = has_stop_signal,
+	 .warned =
+		 {NULL,
+		  "is not sent: services are ended by SIGTERM and then SIGKILL, when all that counts has been judged"}},
+	{.key = "stop_grace_period",
+	 .has = has_stop_grace,
+	 .warned = {NULL, "is not held: services are ended within seconds, when all that counts has been judged"}},
 	{.key = "restart", .has = has_restart, .warned = {NULL, "a service that ends is not started again"}},
 };
 
@@ -199,13 +281,19 @@ struct fitting {
 	struct task_problems *problems;
 };
 
-static void tell(const struct fitting *f, const struct compose_service *s, bool warning, const char *key, const char *what)
+static void tell(const struct fitting *f, const struct compose_service *s, bool warning, const char *key,
+		 const char *what)
 {
 	struct text_shown file, name;
 	char at[256];
 
 	(void)snprintf(at, sizeof(at), "services.%.100s.%s", text_show(&name, sv_of(s->name)), key);
-	task_problem_add(f->problems, &(struct task_problem){.warning = warning, .file = text_show(&file, sv_of(f->t->files.compose)), .line = (uint32_t)s->line, .column = 1, .key = at, .what = what});
+	task_problem_add(f->problems, &(struct task_problem){.warning = warning,
+							     .file = text_show(&file, sv_of(f->t->files.compose)),
+							     .line = (uint32_t)s->line,
+							     .column = 1,
+							     .key = at,
+							     .what = what});
 }
 
 static void fit_service(const struct fitting *f, const struct compose_service *s)
@@ -249,9 +337,12 @@ static void fit_networks(const struct fitting *f)
 		if (!has_network(f->c, s) || compose_is_internal(f->c, s) == compose_is_internal(f->c, own))
 			continue;
 		if (compose_is_internal(f->c, own))
-			tell(f, s, false, "networks", "has a way out, and the agent's own service, which is on internal networks alone, would have it too; make its networks internal, or forbid the task its network");
+			tell(f, s, false, "networks",
+			     "has a way out, and the agent's own service, which is on internal networks alone, would "
+			     "have it too; make its networks internal, or forbid the task its network");
 		else
-			tell(f, s, true, "networks", "an internal network keeps no service from what the agent itself can reach");
+			tell(f, s, true, "networks",
+			     "an internal network keeps no service from what the agent itself can reach");
 	}
 }
 
@@ -262,7 +353,8 @@ static void fit_image(const struct fitting *f, const char *runner)
 
 	compose_main_choose(f->t, runner, &own);
 	if (!own.build.set && strcmp(own.image, runner) == 0)
-		tell(f, &own, false, "image", "is the runner's name for what it builds, and there is no Dockerfile to build it of");
+		tell(f, &own, false, "image",
+		     "is the runner's name for what it builds, and there is no Dockerfile to build it of");
 }
 
 void compose_fit(const struct compose *c, const struct task *t, const char *runner, struct task_problems *problems)

@@ -2,7 +2,15 @@
 
 #include <string.h>
 
-const struct compose_service compose_main_none = {.name = "main", .image = "", .platform = "", .build = {.context = "", .dockerfile = "", .target = ""}, .working_dir = "", .user = "", .hostname = "", .network_service = "", .stop_signal = ""};
+const struct compose_service compose_main_none = {.name = "main",
+						  .image = "",
+						  .platform = "",
+						  .build = {.context = "", .dockerfile = "", .target = ""},
+						  .working_dir = "",
+						  .user = "",
+						  .hostname = "",
+						  .network_service = "",
+						  .stop_signal = ""};
 
 static bool is_built(const struct task *t, const char *runner, const struct compose_service *s)
 {
@@ -17,6 +25,7 @@ void compose_main_choose(const struct task *t, const char *runner, struct compos
 		s->image = t->environment.docker_image.s;
 		s->build = compose_main_none.build;
 	} else if (is_built(t, runner, s) && !s->build.set) {
-		s->build = (struct compose_build){.set = true, .context = ".", .dockerfile = "Dockerfile", .target = ""};
+		s->build =
+			(struct compose_build){.set = true, .context = ".", .dockerfile = "Dockerfile", .target = ""};
 	}
 }

@@ -25,12 +25,15 @@ static const char *read_target(struct compose_reader *r, const struct ynode *n, 
 	}
 	if (text[0] == '/' && out.n && !buf_failed(&out) && compose_is_target(out.p))
 		return arena_str(r->arena, buf_view(&out));
-	compose_refuse(r, n, "\"%.200s\" is no place for a folder inside; write an absolute path that is not the system's", text_show(&shown, sv_of(text)));
+	compose_refuse(r, n,
+		       "\"%.200s\" is no place for a folder inside; write an absolute path that is not the system's",
+		       text_show(&shown, sv_of(text)));
 	return NULL;
 }
 
 /*
- * A folder of the runner's: true, and the mount has it, or NULL for its source. Only as a whole: services write there, and what they write could be a link by the time the engine follows the path of a part of it.
+ * A folder of the runner's: true, and the mount has it, or NULL for its source. Only as a whole: services write there,
+ * and what they write could be a link by the time the engine follows the path of a part of it.
  */
 static bool is_runner(struct compose_reader *r, const struct ynode *n, const char *source, struct compose_mount *m)
 {
@@ -78,18 +81,21 @@ static bool read_volume(struct compose_reader *r, const struct ynode *n, const c
 	m->source = source;
 	if (!source[0] || (compose_is_name(source) && r->volumes && compose_key(r->volumes, source)))
 		return true;
-	compose_refuse(r, n, "there is no volume \"%.200s\" under volumes; name it there, or write ./ before a path", text_show(&shown, sv_of(source)));
+	compose_refuse(r, n, "there is no volume \"%.200s\" under volumes; name it there, or write ./ before a path",
+		       text_show(&shown, sv_of(source)));
 	return false;
 }
 
 static bool read_source(struct compose_reader *r, const struct ynode *n, const char *source, struct compose_mount *m)
 {
-	if (source[0] == '.' || source[0] == '/' || source[0] == '~' || strchr(source, '\\') || (source[0] && source[1] == ':'))
+	if (source[0] == '.' || source[0] == '/' || source[0] == '~' || strchr(source, '\\') ||
+	    (source[0] && source[1] == ':'))
 		return read_bind(r, n, source, m);
 	return read_volume(r, n, source, m);
 }
 
-static void add_mount(struct compose_reader *r, const struct ynode *n, struct compose_mounts *to, const struct compose_mount *m)
+static void add_mount(struct compose_reader *r, const struct ynode *n, struct compose_mounts *to,
+		      const struct compose_mount *m)
 {
 	struct compose_mount *at;
 	uint32_t i;
@@ -123,7 +129,8 @@ static bool read_modes(struct compose_reader *r, const struct ynode *n, const ch
 		if (sv_is(mode, "ro")) {
 			m->read_only = true;
 		} else if (i == ARRAY_LEN(idle)) {
-			compose_refuse(r, n, "mode \"%.100s\" cannot be had here; ro and rw can", text_show(&shown, mode));
+			compose_refuse(r, n, "mode \"%.100s\" cannot be had here; ro and rw can",
+				       text_show(&shown, mode));
 			return false;
 		}
 		modes += mode.n + (modes[mode.n] == ',');
@@ -186,7 +193,8 @@ static void read_octal(struct compose_reader *r, const struct ynode *n, void *to
 	if (!text)
 		return;
 	digits = strncmp(text, "0o", 2) == 0 ? text + 2 : text;
-	if (text[0] == '0' && digits[0] && strlen(digits) <= 5 && !digits[strspn(digits, "01234567")] && strtoul(digits, NULL, 8) <= 01777)
+	if (text[0] == '0' && digits[0] && strlen(digits) <= 5 && !digits[strspn(digits, "01234567")] &&
+	    strtoul(digits, NULL, 8) <= 01777)
 		*(uint64_t *)to = strtoul(digits, NULL, 8);
 	else
 		compose_refuse(r, n, "not a mode; write 0755");
@@ -243,7 +251,8 @@ static void read_long(struct compose_reader *r, const struct ynode *n, struct co
 		if (!fine)
 			compose_refuse(r, n, "a tmpfs has no source");
 	} else {
-		compose_refuse(r, n, "type \"%.100s\" cannot be had here; bind, volume and tmpfs can", text_show(&shown, sv_of(l.type)));
+		compose_refuse(r, n, "type \"%.100s\" cannot be had here; bind, volume and tmpfs can",
+			       text_show(&shown, sv_of(l.type)));
 		return;
 	}
 	m.read_only = l.read_only;
@@ -252,7 +261,8 @@ static void read_long(struct compose_reader *r, const struct ynode *n, struct co
 		add_mount(r, n, to, &m);
 }
 
-static void each(struct compose_reader *r, const struct ynode *n, void (*read)(struct compose_reader *, const struct ynode *, struct compose_mounts *),
+static void each(struct compose_reader *r, const struct ynode *n,
+		 void (*read)(struct compose_reader *, const struct ynode *, struct compose_mounts *),
 		 struct compose_mounts *to)
 {
 	const struct ynode *item;
@@ -299,7 +309,9 @@ static const char *tmpfs_option(struct arena *a, struct sv option, struct compos
 	}
 	if (strncmp(text, "size=", 5) == 0) {
 		wrong = compose_value_size(text + 5, &m->size);
-		return wrong ? wrong : m->size > tmpfs_size.max || m->size < tmpfs_size.min ? "its size is not between 4k and 64g" : NULL;
+		return wrong                                                  ? wrong
+		       : m->size > tmpfs_size.max || m->size < tmpfs_size.min ? "its size is not between 4k and 64g"
+									      : NULL;
 	}
 	if (strncmp(text, "mode=", 5) == 0 && text[5] >= '0' && text[5] <= '7') {
 		m->mode = strtoul(text + 5, &end, 8);

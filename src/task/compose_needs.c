@@ -5,7 +5,8 @@
 #include "base/text.h"
 #include "task/compose_read.h"
 
-static struct compose_need *add_need(struct compose_reader *r, const struct ynode *n, struct compose_needs *to, const char *name)
+static struct compose_need *add_need(struct compose_reader *r, const struct ynode *n, struct compose_needs *to,
+				     const char *name)
 {
 	struct compose_need *need;
 	uint32_t i;
@@ -31,7 +32,9 @@ static void read_condition(struct compose_reader *r, const struct ynode *n, void
 			return;
 		}
 	if (text)
-		compose_refuse(r, n, "not a condition; service_started, service_healthy and service_completed_successfully are");
+		compose_refuse(
+			r, n,
+			"not a condition; service_started, service_healthy and service_completed_successfully are");
 }
 
 static const struct compose_row need_rows[] = {
@@ -63,7 +66,8 @@ void compose_read_needs(struct compose_reader *r, const struct ynode *n, void *t
 	}
 }
 
-static void add_alias(struct compose_reader *r, const struct ynode *n, const struct compose_service *s, const char *name)
+static void add_alias(struct compose_reader *r, const struct ynode *n, const struct compose_service *s,
+		      const char *name)
 {
 	struct compose_strings *to = &r->aliases[s - r->compose->services];
 	struct text_shown shown;
@@ -146,11 +150,14 @@ void compose_read_security(struct compose_reader *r, const struct ynode *n, void
 		for (k = 0; text && k < ARRAY_LEN(fine) && strcmp(text, fine[k]) != 0; k++)
 			;
 		if (text && k == ARRAY_LEN(fine))
-			compose_refuse(r, i, "loosens what confines the service; no-new-privileges holds anyway, nothing else can be had");
+			compose_refuse(r, i,
+				       "loosens what confines the service; no-new-privileges holds anyway, nothing "
+				       "else can be had");
 	}
 }
 
-static const struct compose_want_number limit_range = {0, UINT64_C(1) << 40, "between 0 and 2^40; a limit that is none cannot be had"};
+static const struct compose_want_number limit_range = {0, UINT64_C(1) << 40,
+						       "between 0 and 2^40; a limit that is none cannot be had"};
 static const struct compose_row limit_rows[] = {
 	{"soft", compose_read_count, offsetof(struct compose_limit, soft), &limit_range, NULL},
 	{"hard", compose_read_count, offsetof(struct compose_limit, hard), &limit_range, NULL},
@@ -197,7 +204,10 @@ void compose_read_restart(struct compose_reader *r, const struct ynode *n, void 
 	static const struct {
 		const char *name;
 		enum compose_restart restart;
-	} words[] = {{"no", COMPOSE_RESTART_NO}, {"on-failure", COMPOSE_RESTART_FAILURE}, {"always", COMPOSE_RESTART_ALWAYS}, {"unless-stopped", COMPOSE_RESTART_ALWAYS}};
+	} words[] = {{"no", COMPOSE_RESTART_NO},
+		     {"on-failure", COMPOSE_RESTART_FAILURE},
+		     {"always", COMPOSE_RESTART_ALWAYS},
+		     {"unless-stopped", COMPOSE_RESTART_ALWAYS}};
 	struct compose_service *s = to;
 	const char *text = compose_is_null(n) ? NULL : compose_scalar(r, n);
 	size_t i;
@@ -211,6 +221,7 @@ void compose_read_restart(struct compose_reader *r, const struct ynode *n, void 
 			return;
 		}
 	s->restart = COMPOSE_RESTART_FAILURE;
-	if (strncmp(text, "on-failure:", 11) != 0 || compose_value_count(text + 11, &s->restart_max) || s->restart_max < 1 || s->restart_max > 10000)
+	if (strncmp(text, "on-failure:", 11) != 0 || compose_value_count(text + 11, &s->restart_max) ||
+	    s->restart_max < 1 || s->restart_max > 10000)
 		compose_refuse(r, n, "not no, always, unless-stopped, on-failure or on-failure:5");
 }

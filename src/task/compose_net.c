@@ -19,13 +19,15 @@ static const struct compose_row use_rows[] = {
 };
 
 /* A network by its name, which must be one of the file's, or `default`. NULL: refused. */
-static struct compose_network_use *use(struct compose_reader *r, const struct ynode *n, struct compose_network_uses *to, const char *name)
+static struct compose_network_use *use(struct compose_reader *r, const struct ynode *n, struct compose_network_uses *to,
+				       const char *name)
 {
 	struct compose_network_use *u;
 	struct text_shown shown;
 	uint32_t i;
 
-	if (!compose_is_name(name) || !((r->networks && compose_key(r->networks, name)) || strcmp(name, "default") == 0)) {
+	if (!compose_is_name(name) ||
+	    !((r->networks && compose_key(r->networks, name)) || strcmp(name, "default") == 0)) {
 		compose_refuse(r, n, "there is no network \"%.200s\" under networks", text_show(&shown, sv_of(name)));
 		return NULL;
 	}
@@ -83,11 +85,14 @@ void compose_read_network_mode(struct compose_reader *r, const struct ynode *n, 
 			s->network_service = text + 8;
 		}
 	} else {
-		compose_refuse(r, n, "shares a network of the host or of other containers; none, bridge and service:NAME can be had");
+		compose_refuse(r, n,
+			       "shares a network of the host or of other containers; none, bridge and service:NAME can "
+			       "be had");
 	}
 }
 
-static void add_host(struct compose_reader *r, const struct ynode *n, struct compose_pairs *to, const char *name, const char *address)
+static void add_host(struct compose_reader *r, const struct ynode *n, struct compose_pairs *to, const char *name,
+		     const char *address)
 {
 	struct compose_pair *pair;
 	struct text_shown shown;
@@ -101,7 +106,8 @@ static void add_host(struct compose_reader *r, const struct ynode *n, struct com
 	} else if (!compose_is_host(name)) {
 		compose_refuse(r, n, "\"%.200s\" is not a host name", text_show(&shown, sv_of(name)));
 	} else if (!compose_is_loopback(address)) {
-		compose_refuse(r, n, "\"%.100s\" leads out of the sandbox; only loopback addresses can be given names", text_show(&shown, sv_of(address)));
+		compose_refuse(r, n, "\"%.100s\" leads out of the sandbox; only loopback addresses can be given names",
+			       text_show(&shown, sv_of(address)));
 	} else {
 		for (i = 0; i < to->n && strcmp(to->v[i].name, name) != 0; i++)
 			;
@@ -162,7 +168,8 @@ static int port_range(const char *s, unsigned *first, unsigned *last)
 		return -1;
 	(void)snprintf(number[0], sizeof(number[0]), "%.*s", (int)n, s);
 	(void)snprintf(number[1], sizeof(number[1]), "%s", dash ? dash + 1 : number[0]);
-	if (compose_value_count(number[0], &v[0]) || compose_value_count(number[1], &v[1]) || v[0] == 0 || v[1] > 65535 || v[0] > v[1])
+	if (compose_value_count(number[0], &v[0]) || compose_value_count(number[1], &v[1]) || v[0] == 0 ||
+	    v[1] > 65535 || v[0] > v[1])
 		return -1;
 	*first = (unsigned)v[0];
 	*last = (unsigned)v[1];
@@ -177,8 +184,10 @@ static void add_ports(struct compose_reader *r, const struct ynode *n, struct co
 	unsigned port, last;
 	struct text_shown shown;
 
-	if (!range || port_range(range, &port, &last) < 0 || (strcmp(protocol, "tcp") != 0 && strcmp(protocol, "udp") != 0)) {
-		compose_refuse(r, n, "\"%.100s\" is not a port, or too many; write 8080 or 8080/udp", text_show(&shown, sv_of(text)));
+	if (!range || port_range(range, &port, &last) < 0 ||
+	    (strcmp(protocol, "tcp") != 0 && strcmp(protocol, "udp") != 0)) {
+		compose_refuse(r, n, "\"%.100s\" is not a port, or too many; write 8080 or 8080/udp",
+			       text_show(&shown, sv_of(text)));
 		return;
 	}
 	for (; port <= last; port++) {
@@ -195,13 +204,15 @@ static void refuse_address(struct compose_reader *r, const struct ynode *n, cons
 {
 	struct text_shown shown;
 
-	compose_refuse(r, n, "publishes a port of the host on %.100s; leave the address out", text_show(&shown, sv_of(address)));
+	compose_refuse(r, n, "publishes a port of the host on %.100s; leave the address out",
+		       text_show(&shown, sv_of(address)));
 }
 
 /* What stands before the service's own port: "", "8080", "127.0.0.1:8080", "[::1]:", ... False: refused. */
 static bool host_side_is_fine(struct compose_reader *r, const struct ynode *n, struct sv host)
 {
-	const char *text = arena_str(r->arena, host), *colon = text ? strrchr(text, ':') : NULL, *port = colon ? colon + 1 : text;
+	const char *text = arena_str(r->arena, host), *colon = text ? strrchr(text, ':') : NULL,
+		   *port = colon ? colon + 1 : text;
 	const char *address = colon ? arena_str(r->arena, sv_n(text, (size_t)(colon - text))) : "";
 	unsigned first, last;
 

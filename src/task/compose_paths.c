@@ -20,7 +20,8 @@ static void refuse(struct looker *l, const char *key, uint64_t line, const char 
 {
 	struct text_shown file, name, shown;
 	char at[256], text[1200];
-	const struct task_problem p = {.file = text_show(&file, sv_of(l->file)), .line = (uint32_t)line, .column = 1, .key = at, .what = text};
+	const struct task_problem p = {
+		.file = text_show(&file, sv_of(l->file)), .line = (uint32_t)line, .column = 1, .key = at, .what = text};
 
 	(void)snprintf(at, sizeof(at), "services.%.100s.%s", text_show(&name, sv_of(l->service->name)), key);
 	(void)snprintf(text, sizeof(text), "\"%.800s\" %s", text_show(&shown, sv_of(path)), what);
@@ -42,7 +43,8 @@ static const char *why(int error)
 }
 
 /* Kinds of files that may be there. */
-static void look(struct looker *l, const char *key, uint64_t line, const char *path, bool file, bool folder, bool missing)
+static void look(struct looker *l, const char *key, uint64_t line, const char *path, bool file, bool folder,
+		 bool missing)
 {
 	AUTO_FD fd = sys_open_beneath(l->folder, path, O_PATH | O_NOFOLLOW, 0);
 	struct stat st;
@@ -58,7 +60,10 @@ static void look(struct looker *l, const char *key, uint64_t line, const char *p
 	else if (S_ISLNK(st.st_mode))
 		refuse(l, key, line, path, why(ELOOP));
 	else if (!(S_ISREG(st.st_mode) && file) && !(S_ISDIR(st.st_mode) && folder))
-		refuse(l, key, line, path, file && folder ? "is neither a file nor a folder" : file ? "is not a file" : "is not a folder");
+		refuse(l, key, line, path,
+		       file && folder ? "is neither a file nor a folder"
+		       : file         ? "is not a file"
+				      : "is not a folder");
 }
 
 static void look_at_build(struct looker *l)

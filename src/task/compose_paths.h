@@ -1,8 +1,9 @@
 /*
  * compose_paths: what a Compose file names, looked at where the task is staged.
  *
- * Every bind, build context and Dockerfile is opened below the file's folder without following any link (sys/beneath.h). The stage is private and no longer changes, so what is seen here is what is used. The
- * source of a writable bind may be missing: its copy (compose_write.h) is then an empty folder, as Docker would make one.
+ * Every bind, build context and Dockerfile is opened below the file's folder without following any link
+ * (sys/beneath.h). The stage is private and no longer changes, so what is seen here is what is used. The source of a
+ * writable bind may be missing: its copy (compose_write.h) is then an empty folder, as Docker would make one.
  */
 #ifndef CORDON_TASK_COMPOSE_PATHS_H
 #define CORDON_TASK_COMPOSE_PATHS_H

@@ -31,7 +31,9 @@ static int visit(struct ordering *o, uint32_t at, struct error *err)
 	if (o->state[at] == DONE)
 		return 0;
 	if (o->state[at] == OPEN)
-		return error_set(err, ERROR_INPUT, "services.%s: needs itself, by way of what it needs; remove one depends_on", text_show(&name, sv_of(s->name)));
+		return error_set(err, ERROR_INPUT,
+				 "services.%s: needs itself, by way of what it needs; remove one depends_on",
+				 text_show(&name, sv_of(s->name)));
 	o->state[at] = OPEN;
 	for (i = 0; i < s->needs.n; i++)
 		if (visit_name(o, s->needs.v[i].service, err) < 0)
@@ -70,8 +72,8 @@ static int refuse(struct planner *p, const struct compose_service *s, const char
 {
 	struct text_shown file, name;
 
-	return error_set(p->err, ERROR_INPUT, "%s:%u: services.%s.%s: %s", text_show(&file, sv_of(p->file)), (unsigned)s->line,
-			 text_show(&name, sv_of(s->name)), key, what);
+	return error_set(p->err, ERROR_INPUT, "%s:%u: services.%s.%s: %s", text_show(&file, sv_of(p->file)),
+			 (unsigned)s->line, text_show(&name, sv_of(s->name)), key, what);
 }
 
 /* Who names no network is on `default`, which nobody means as a wall. */
@@ -118,7 +120,9 @@ static int check_pair(struct planner *p, const struct compose_service *a, const 
 	if (x != y && !share_a_network(x, y))
 		return refuse(p, a, "networks", "networks that keep services apart cannot be had; put them on one");
 	if (serve_one_port(a, b))
-		return refuse(p, a, "ports", "another service serves the same port, and services share one loopback network; give it another");
+		return refuse(p, a, "ports",
+			      "another service serves the same port, and services share one loopback network; give it "
+			      "another");
 	return 0;
 }
 
@@ -130,9 +134,13 @@ static int check_needs(struct planner *p, const struct compose_service *s)
 		const struct compose_service *other = &p->c->services[compose_find(p->c, s->needs.v[i].service)];
 
 		if (s->needs.v[i].condition != COMPOSE_STARTED && other == &p->c->services[p->c->main])
-			return refuse(p, s, "depends_on", "waits until the agent's own service is healthy or has ended, and it starts when all others have; service_started is all that can be had of it");
+			return refuse(p, s, "depends_on",
+				      "waits until the agent's own service is healthy or has ended, and it starts when "
+				      "all others have; service_started is all that can be had of it");
 		if (s->needs.v[i].condition == COMPOSE_HEALTHY && other->health.test.n == 0)
-			return refuse(p, s, "depends_on", "waits for the health of a service that has no healthcheck here, and an image's own is not known; write its healthcheck with a test");
+			return refuse(p, s, "depends_on",
+				      "waits for the health of a service that has no healthcheck here, and an image's "
+				      "own is not known; write its healthcheck with a test");
 	}
 	return 0;
 }
@@ -144,8 +152,9 @@ static int check(struct planner *p)
 	for (i = 0; i < p->c->n_services; i++) {
 		const struct compose_service *s = &p->c->services[i];
 
-		if (s->platform[0] && !(strncmp(s->platform + 6, p->machine, strlen(p->machine)) == 0 &&
-					(!s->platform[6 + strlen(p->machine)] || s->platform[6 + strlen(p->machine)] == '/')))
+		if (s->platform[0] &&
+		    !(strncmp(s->platform + 6, p->machine, strlen(p->machine)) == 0 &&
+		      (!s->platform[6 + strlen(p->machine)] || s->platform[6 + strlen(p->machine)] == '/')))
 			return refuse(p, s, "platform", "is not this machine's");
 		if (check_needs(p, s) < 0)
 			return -1;
@@ -167,8 +176,11 @@ static int plan_check(struct planner *p, const struct compose_health *h, struct 
 	const char **argv;
 	uint32_t i;
 
-	*to = (struct compose_check){.interval = or_else(h->interval, 30000), .timeout = or_else(h->timeout, 30000), .start_period = h->start_period,
-				     .start_interval = or_else(h->start_interval, 5000), .retries = (uint32_t)or_else(h->retries, 3)};
+	*to = (struct compose_check){.interval = or_else(h->interval, 30000),
+				     .timeout = or_else(h->timeout, 30000),
+				     .start_period = h->start_period,
+				     .start_interval = or_else(h->start_interval, 5000),
+				     .retries = (uint32_t)or_else(h->retries, 3)};
 	if (h->test.n == 0)
 		return 0;
 	argv = arena_array(p->arena, h->test.n + 3, sizeof(*argv));
@@ -308,7 +320,8 @@ static bool is_closed(const struct compose *c, const struct compose_plan *plan)
 	return true;
 }
 
-int compose_plan(const struct compose *c, const char *file, const char *machine, struct arena *a, struct compose_plan *ret, struct error *err)
+int compose_plan(const struct compose *c, const char *file, const char *machine, struct arena *a,
+		 struct compose_plan *ret, struct error *err)
 {
 	struct planner p = {.c = c, .file = file, .machine = machine, .arena = a, .err = err};
 	uint32_t order[COMPOSE_SERVICES_MAX], step_of[COMPOSE_SERVICES_MAX] = {0}, i, owner;

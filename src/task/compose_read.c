@@ -19,7 +19,8 @@ static void show_path(const struct compose_reader *r, struct buf *out)
 	}
 }
 
-static void note(struct compose_reader *r, const struct ynode *n, bool warning, const char *format, va_list ap) __attribute__((format(printf, 4, 0)));
+static void note(struct compose_reader *r, const struct ynode *n, bool warning, const char *format, va_list ap)
+	__attribute__((format(printf, 4, 0)));
 
 static void note(struct compose_reader *r, const struct ynode *n, bool warning, const char *format, va_list ap)
 {
@@ -81,7 +82,8 @@ void compose_leave(struct compose_reader *r)
 bool compose_is_null(const struct ynode *n)
 {
 	return n->kind == YNODE_SCALAR && n->plain &&
-	       (n->text.n == 0 || sv_is(n->text, "~") || sv_is(n->text, "null") || sv_is(n->text, "Null") || sv_is(n->text, "NULL"));
+	       (n->text.n == 0 || sv_is(n->text, "~") || sv_is(n->text, "null") || sv_is(n->text, "Null") ||
+		sv_is(n->text, "NULL"));
 }
 
 bool compose_want(struct compose_reader *r, const struct ynode *n, enum ynode_kind kind)
@@ -146,9 +148,11 @@ static void unknown_key(struct compose_reader *r, const struct ynode *key, const
 	names[n] = NULL;
 	near = text_nearest(key->text, names);
 	if (r->in->lenient)
-		compose_warn(r, key, "unknown key, left out%s%s%s", near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+		compose_warn(r, key, "unknown key, left out%s%s%s", near ? "; did you mean \"" : "", near ? near : "",
+			     near ? "\"?" : "");
 	else
-		compose_refuse(r, key, "unknown key%s%s%s", near ? "; did you mean \"" : "; remove it", near ? near : "", near ? "\"?" : "");
+		compose_refuse(r, key, "unknown key%s%s%s", near ? "; did you mean \"" : "; remove it",
+			       near ? near : "", near ? "\"?" : "");
 }
 
 static void read_key(struct compose_reader *r, const struct ynode *key, void *to, const struct compose_row *rows)
@@ -185,7 +189,8 @@ void compose_keys(struct compose_reader *r, const struct ynode *n, void *to, con
 	}
 }
 
-void compose_named(struct compose_reader *r, const struct ynode *n, const char *what, struct compose_strings *names, const struct compose_row *rows)
+void compose_named(struct compose_reader *r, const struct ynode *n, const char *what, struct compose_strings *names,
+		   const struct compose_row *rows)
 {
 	const struct ynode *k;
 	const char *name;

@@ -1,8 +1,10 @@
 /*
- * compose_read: from a YAML tree to model/compose.h, by tables, without stopping at the first problem. Inside of compose.h only.
+ * compose_read: from a YAML tree to model/compose.h, by tables, without stopping at the first problem. Inside of
+ * compose.h only.
  *
- * A mapping is a table of rows. A row either says how its value is read and where it goes, or why the key is refused. Readers note what is wrong with compose_refuse() and go on; what they could not read stays as it is. The path of
- * keys that leads to the value at hand is kept for messages.
+ * A mapping is a table of rows. A row either says how its value is read and where it goes, or why the key is refused.
+ * Readers note what is wrong with compose_refuse() and go on; what they could not read stays as it is. The path of keys
+ * that leads to the value at hand is kept for messages.
  */
 #ifndef CORDON_TASK_COMPOSE_READ_H
 #define CORDON_TASK_COMPOSE_READ_H
@@ -32,8 +34,10 @@ struct compose_row {
 	const char *why; /* of a refusal; where read is there: a warning */
 };
 
-void compose_refuse(struct compose_reader *r, const struct ynode *n, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void compose_warn(struct compose_reader *r, const struct ynode *n, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void compose_refuse(struct compose_reader *r, const struct ynode *n, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void compose_warn(struct compose_reader *r, const struct ynode *n, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 void compose_no_memory(struct compose_reader *r, const struct ynode *n);
 
 void compose_enter(struct compose_reader *r, struct sv key);
@@ -52,14 +56,17 @@ const char *compose_scalar(struct compose_reader *r, const struct ynode *n);
 
 /* Every key of a mapping by its row. */
 void compose_keys(struct compose_reader *r, const struct ynode *n, void *to, const struct compose_row *rows);
-/* The file's own networks or volumes (what: "network"): their names, which go to names where that is not NULL, and the keys of each, of which nothing is kept. */
-void compose_named(struct compose_reader *r, const struct ynode *n, const char *what, struct compose_strings *names, const struct compose_row *rows);
+/* The file's own networks or volumes (what: "network"): their names, which go to names where that is not NULL, and the
+ * keys of each, of which nothing is kept. */
+void compose_named(struct compose_reader *r, const struct ynode *n, const char *what, struct compose_strings *names,
+		   const struct compose_row *rows);
 const struct ynode *compose_key(const struct ynode *map, const char *name);
 
 /* The service of this name, or NULL, noted. */
 struct compose_service *compose_other(struct compose_reader *r, const struct ynode *n, const char *name);
 
-/* A further item of a list whose struct is {v, n}, zeroed; NULL: no memory or too many, noted. All lists have room for COMPOSE_LIST_MAX items. */
+/* A further item of a list whose struct is {v, n}, zeroed; NULL: no memory or too many, noted. All lists have room for
+ * COMPOSE_LIST_MAX items. */
 void *compose_add(struct compose_reader *r, const struct ynode *n, void *list, size_t size);
 void compose_add_text(struct compose_reader *r, const struct ynode *n, struct compose_strings *to, const char *text);
 bool compose_has_text(const struct compose_strings *s, const char *text);
@@ -75,7 +82,8 @@ compose_read_fn compose_read_time;    /* the same; ms */
 compose_read_fn compose_read_cpus;    /* the same; thousandths */
 compose_read_fn compose_read_pass;    /* nothing; nothing: passed over */
 compose_read_fn compose_read_never;   /* why not (const char *); nothing: false, and no more than that */
-compose_read_fn compose_read_command; /* nothing; struct compose_strings: a list, or a text that is split as a shell would */
+compose_read_fn
+	compose_read_command; /* nothing; struct compose_strings: a list, or a text that is split as a shell would */
 compose_read_fn compose_read_variables; /* nothing; struct compose_pairs: a mapping, or a list of NAME=VALUE */
 
 struct compose_want_text {
@@ -97,7 +105,8 @@ const char *compose_value_count(const char *s, uint64_t *ret);
 /* Splits as Compose does: blanks, quotes, backslashes; no variable, no pattern. NULL; or what is wrong. */
 const char *compose_words(struct arena *a, const char *text, struct compose_strings *ret);
 
-/* A path of the file's, in canonical form below its folder; NULL: it leaves it, and *ret_why says how. Accepts the stand-in of the task's folder. */
+/* A path of the file's, in canonical form below its folder; NULL: it leaves it, and *ret_why says how. Accepts the
+ * stand-in of the task's folder. */
 const char *compose_inside(struct arena *a, const char *path, const char **ret_why);
 
 /* Returns -1: the first problem that is no warning. */

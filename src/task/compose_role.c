@@ -176,8 +176,8 @@ int compose_answer_decode(struct sv answer, struct arena *a, struct task_problem
 	return 0;
 }
 
-int compose_load(const struct compose_input *in, struct arena *a, struct task_problems *problems, const struct compose **ret,
-		 struct error *err)
+int compose_load(const struct compose_input *in, struct arena *a, struct task_problems *problems,
+		 const struct compose **ret, struct error *err)
 {
 	const struct parse_role role = {.what = "the Compose file", .parse = compose_answer};
 	const struct compose *c = NULL;
@@ -187,7 +187,8 @@ int compose_load(const struct compose_input *in, struct arena *a, struct task_pr
 	buf_init(&question, COMPOSE_QUESTION_MAX);
 	buf_init(&answer, COMPOSE_CODEC_MAX);
 	if (in->n_variables > COMPOSE_VARIABLES_MAX)
-		return error_set(err, ERROR_INPUT, "more than %d variables for the Compose file", COMPOSE_VARIABLES_MAX);
+		return error_set(err, ERROR_INPUT, "more than %d variables for the Compose file",
+				 COMPOSE_VARIABLES_MAX);
 	if (compose_question(in, &question) < 0)
 		return error_set(err, ERROR_INPUT, "the Compose file is too large");
 	if (parse_role_run(&role, buf_view(&question), &answer, err) < 0)

@@ -30,7 +30,8 @@ static const struct compose_want_number health_retries = {1, 10000, "between 1 a
 
 static const char *const one[] = {"1", NULL};
 static const char *const private_word[] = {"private", NULL};
-static const char *const pull_words[] = {"build", "missing", "if_not_present", "never", "always", "daily", "weekly", NULL};
+static const char *const pull_words[] = {"build",  "missing", "if_not_present", "never",
+					 "always", "daily",   "weekly",         NULL};
 
 static void read_context(struct compose_reader *r, const struct ynode *n, void *to, const void *arg)
 {
@@ -52,7 +53,8 @@ static const struct compose_row build_rows[] = {
 	{"labels", compose_read_pass, 0, NULL, NOT_PASSED_ON},
 	{"pull", compose_read_pass, 0, NULL, "images come from Cordon's store or the operator's engine"},
 	{"no_cache", compose_read_pass, 0, NULL, "what was built of the same files is used again"},
-	{"additional_contexts", NULL, 0, NULL, "brings further folders or images into the build; COPY them from the context"},
+	{"additional_contexts", NULL, 0, NULL,
+	 "brings further folders or images into the build; COPY them from the context"},
 	{"cache_from", NULL, 0, NULL, "takes layers from elsewhere"},
 	{"cache_to", NULL, 0, NULL, "sends layers elsewhere"},
 	{"dockerfile_inline", NULL, 0, NULL, "a Dockerfile inside this file; write it as a file of its own"},

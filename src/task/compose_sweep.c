@@ -94,7 +94,8 @@ static void remove_item(const struct engine *e, const struct kind *k, const char
 }
 
 /* How many there are, after trying to remove them; or -1. */
-static int sweep_kind(const struct engine *e, const struct kind *k, const char *project, int timeout_ms, struct error *err)
+static int sweep_kind(const struct engine *e, const struct kind *k, const char *project, int timeout_ms,
+		      struct error *err)
 {
 	size_t i, n = 1;
 	unsigned round;
@@ -109,7 +110,10 @@ static int sweep_kind(const struct engine *e, const struct kind *k, const char *
 			remove_item(e, k, json_string_value(json_object_get(item, k->id)), timeout_ms);
 		json_decref(items);
 	}
-	return n == 0 ? 0 : error_set(err, ERROR_SYSTEM, "Docker Engine still has %s of the project %s; remove them by hand", k->what, project);
+	return n == 0 ? 0
+		      : error_set(err, ERROR_SYSTEM,
+				  "Docker Engine still has %s of the project %s; remove them by hand", k->what,
+				  project);
 }
 
 int compose_sweep(const struct engine *e, const char *project, int timeout_ms, struct error *err)
@@ -125,13 +129,15 @@ int compose_sweep(const struct engine *e, const char *project, int timeout_ms, s
 
 static void name_service(const json_t *item, char ret[64])
 {
-	const char *name = json_string_value(json_object_get(json_object_get(item, "Labels"), "com.docker.compose.service"));
+	const char *name =
+		json_string_value(json_object_get(json_object_get(item, "Labels"), "com.docker.compose.service"));
 	struct text_shown t;
 
 	(void)snprintf(ret, 64, "%.63s", text_show(&t, sv_of(name ? name : "a service")));
 }
 
-int compose_sweep_health(const struct engine *e, const char *project, struct compose_health_count *ret, struct error *err)
+int compose_sweep_health(const struct engine *e, const char *project, struct compose_health_count *ret,
+			 struct error *err)
 {
 	json_t *items = list(e, &kinds[0], project, err), *item;
 	struct compose_health_count count = {0};
@@ -172,7 +178,8 @@ int compose_sweep_count(const struct engine *e, const char *project, struct erro
 	return n > INT_MAX ? INT_MAX : (int)n;
 }
 
-int compose_sweep_container(const struct engine *e, const char *project, const char *service, char *ret, size_t size, struct error *err)
+int compose_sweep_container(const struct engine *e, const char *project, const char *service, char *ret, size_t size,
+			    struct error *err)
 {
 	json_t *items = list(e, &kinds[0], project, err), *item;
 	const char *name, *of;
@@ -184,13 +191,17 @@ int compose_sweep_container(const struct engine *e, const char *project, const c
 	json_array_foreach(items, i, item) {
 		of = json_string_value(json_object_get(json_object_get(item, "Labels"), "com.docker.compose.service"));
 		name = json_string_value(json_array_get(json_object_get(item, "Names"), 0));
-		if (!of || !name || strcmp(of, service) != 0 || name[0] != '/' || !is_plain(name + 1) || strlen(name) > size)
+		if (!of || !name || strcmp(of, service) != 0 || name[0] != '/' || !is_plain(name + 1) ||
+		    strlen(name) > size)
 			continue;
 		memcpy(ret, name + 1, strlen(name));
 		found = true;
 	}
 	json_decref(items);
-	return found ? 0 : error_set(err, ERROR_MISSING, "Docker Engine has no container for the service %.100s of the project %s", service, project);
+	return found ? 0
+		     : error_set(err, ERROR_MISSING,
+				 "Docker Engine has no container for the service %.100s of the project %s", service,
+				 project);
 }
 
 /* Its names of that repository. The number of them. */
@@ -226,5 +237,7 @@ int compose_sweep_images(const struct engine *e, const char *repository, int tim
 			n += remove_names(e, item, repository, timeout_ms);
 		json_decref(items);
 	}
-	return n == 0 ? 0 : error_set(err, ERROR_SYSTEM, "Docker Engine still has images of %s; remove them by hand", repository);
+	return n == 0 ? 0
+		      : error_set(err, ERROR_SYSTEM, "Docker Engine still has images of %s; remove them by hand",
+				  repository);
 }

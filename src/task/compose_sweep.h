@@ -1,7 +1,8 @@
 /*
  * compose_sweep: what the engine has of a project, asked of itself.
  *
- * Both versions of Compose mark all that they make with the project's name. The name was checked (compose_docker.h), so it needs no encoding. Inside of compose_docker.h only.
+ * Both versions of Compose mark all that they make with the project's name. The name was checked (compose_docker.h), so
+ * it needs no encoding. Inside of compose_docker.h only.
  */
 #ifndef CORDON_TASK_COMPOSE_SWEEP_H
 #define CORDON_TASK_COMPOSE_SWEEP_H
@@ -16,10 +17,12 @@ struct compose_health_count {
 };
 
 /* How the project's containers are. */
-int compose_sweep_health(const struct engine *e, const char *project, struct compose_health_count *ret, struct error *err);
+int compose_sweep_health(const struct engine *e, const char *project, struct compose_health_count *ret,
+			 struct error *err);
 
 /* The name of a service's container, in plain characters. ERROR_MISSING where there is none. */
-int compose_sweep_container(const struct engine *e, const char *project, const char *service, char *ret, size_t size, struct error *err);
+int compose_sweep_container(const struct engine *e, const char *project, const char *service, char *ret, size_t size,
+			    struct error *err);
 
 /* How much of the project there is: containers, networks and volumes. -1: err is set. */
 int compose_sweep_count(const struct engine *e, const char *project, struct error *err);

@@ -18,7 +18,8 @@ bool compose_tool_find(const char *path_list, const char *name, char *path, size
 	while (path_list && *path_list) {
 		size_t n = strcspn(path_list, ":");
 
-		if (*path_list == '/' && n < size && (size_t)snprintf(path, size, "%.*s/%s", (int)n, path_list, name) < size && access(path, X_OK) == 0)
+		if (*path_list == '/' && n < size &&
+		    (size_t)snprintf(path, size, "%.*s/%s", (int)n, path_list, name) < size && access(path, X_OK) == 0)
 			return true;
 		path_list += n + (path_list[n] == ':');
 	}

@@ -32,7 +32,8 @@ static int fail(const struct compose_project *p, const char *what, struct error 
 
 static int make_folder(int dir, const char *name, mode_t mode)
 {
-	AUTO_FD fd = mkdirat(dir, name, 0700) < 0 ? -1 : openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD fd =
+		mkdirat(dir, name, 0700) < 0 ? -1 : openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	/* whatever the umask is */
 	return fd < 0 || fchmod(fd, mode) < 0 ? -1 : fd_take(&fd);
@@ -52,7 +53,8 @@ static int open_root(const struct compose_project *p, struct error *err)
 	if (r < 0 || root < 0 || fstat(root, &st) < 0)
 		return error_sys(err, r < 0 ? r : errno, "%.300s", text_show(&shown, sv_of(path)));
 	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
-		return error_set(err, ERROR_SYSTEM, "%.300s can be written to by others; it must be yours alone", text_show(&shown, sv_of(path)));
+		return error_set(err, ERROR_SYSTEM, "%.300s can be written to by others; it must be yours alone",
+				 text_show(&shown, sv_of(path)));
 	return fd_take(&root);
 }
 
@@ -74,7 +76,9 @@ int compose_hold(const struct compose_project *p, struct compose_held *ret, stru
 		return -1;
 	folder = make_folder(root, p->name, 0700);
 	if (folder < 0 && errno == EEXIST)
-		return error_set(err, ERROR_INPUT, "there is a %s already; `cordon task down %s` ends it, --name gives another name", p->name, p->name);
+		return error_set(err, ERROR_INPUT,
+				 "there is a %s already; `cordon task down %s` ends it, --name gives another name",
+				 p->name, p->name);
 	if (folder < 0)
 		return fail(p, "", err);
 	if (!lock(folder))
@@ -117,7 +121,8 @@ static void begin(const struct raising *r, const char *phase)
 static int note_engine(const struct raising *r, struct error *err)
 {
 	const char *socket = compose_docker_socket(r->docker);
-	AUTO_FD fd = openat(r->up->held->folder, ENGINE_FILE, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	AUTO_FD fd =
+		openat(r->up->held->folder, ENGINE_FILE, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0 || write_all(fd, socket, strlen(socket)) < 0)
 		return fail(r->up->project, ENGINE_FILE, err);
@@ -131,7 +136,9 @@ static int open_tool(struct raising *r, struct error *err)
 
 	if (tool < 0 || !path)
 		return fail(r->up->project, "tool", err);
-	if (compose_docker_new(path, r->up->project->project, buf_view(&r->up->file->text), r->up->environment, &r->docker, err) < 0 || compose_docker_unused(r->docker, err) < 0)
+	if (compose_docker_new(path, r->up->project->project, buf_view(&r->up->file->text), r->up->environment,
+			       &r->docker, err) < 0 ||
+	    compose_docker_unused(r->docker, err) < 0)
 		return -1;
 	return note_engine(r, err);
 }
@@ -162,17 +169,28 @@ static const char *join(struct arena *a, const char *folder, const char *path)
 
 static int build(struct raising *r, const struct compose_build *b, const char *tag, struct error *err)
 {
-	const char *context = join(r->arena, r->up->file->context, b->context), *shown = context ? join(r->arena, context, b->dockerfile) : NULL;
+	const char *context = join(r->arena, r->up->file->context, b->context),
+		   *shown = context ? join(r->arena, context, b->dockerfile) : NULL;
 	AUTO_FD folder = context ? sys_open_beneath(r->up->held->stage, context, O_RDONLY | O_DIRECTORY, 0) : -ENOMEM;
-	struct build_request req = {.context = folder, .modes = r->up->modes, .dockerfile = b->dockerfile, .shown = shown, .target = b->target[0] ? b->target : NULL, .args = compose_arguments(r->arena, &b->args),
-				    .engine = compose_docker_socket(r->docker), .network = r->up->build_network, .step = tell_step, .note = tell_note, .arg = r};
+	struct build_request req = {.context = folder,
+				    .modes = r->up->modes,
+				    .dockerfile = b->dockerfile,
+				    .shown = shown,
+				    .target = b->target[0] ? b->target : NULL,
+				    .args = compose_arguments(r->arena, &b->args),
+				    .engine = compose_docker_socket(r->docker),
+				    .network = r->up->build_network,
+				    .step = tell_step,
+				    .note = tell_note,
+				    .arg = r};
 
 	if (folder < 0 || arena_failed(r->arena))
 		return error_sys(err, folder < 0 ? folder : -ENOMEM, "the staged %.200s", context ? context : "task");
 	if (!r->store && image_store_open(&r->store, err) < 0)
 		return -1;
 	req.store = r->store;
-	req.limit = (struct image_limit){.room = r->up->storage, .until_ms = r->up->build_ms ? now_ms() + (int64_t)r->up->build_ms : 0};
+	req.limit = (struct image_limit){.room = r->up->storage,
+					 .until_ms = r->up->build_ms ? now_ms() + (int64_t)r->up->build_ms : 0};
 	return build_docker_leave(&req, tag, err);
 }
 
@@ -189,10 +207,14 @@ static int make_images(struct raising *r, struct error *err)
 		if (there < 0)
 			return -1;
 		/* one that is built may serve others, too */
-		if (!there && strcmp(r->up->file->images[i], r->up->file->images[c->main]) == 0 && c->services[c->main].build.set)
+		if (!there && strcmp(r->up->file->images[i], r->up->file->images[c->main]) == 0 &&
+		    c->services[c->main].build.set)
 			continue;
 		if (!there)
-			return error_set(err, ERROR_MISSING, "Docker Engine has no image %.200s, which the service %s wants; `docker pull` brings it", text_show(&shown, sv_of(r->up->file->images[i])), c->services[i].name);
+			return error_set(err, ERROR_MISSING,
+					 "Docker Engine has no image %.200s, which the service %s wants; `docker pull` "
+					 "brings it",
+					 text_show(&shown, sv_of(r->up->file->images[i])), c->services[i].name);
 	}
 	begin(r, r->up->build_network ? "build" : "build, without a network (--build-network gives one)");
 	for (i = 0; i < c->n_services; i++)
@@ -258,7 +280,8 @@ int compose_up(const struct compose_up *up, struct arena *a, char container[COMP
 		ret = compose_docker_up(r.docker, UP_MS, err);
 	}
 	if (ret == 0)
-		ret = compose_docker_container(r.docker, c->services[c->main].name, container, COMPOSE_CONTAINER_MAX, err);
+		ret = compose_docker_container(r.docker, c->services[c->main].name, container, COMPOSE_CONTAINER_MAX,
+					       err);
 	image_store_close(r.store);
 	compose_docker_free(r.docker);
 	return ret;
@@ -284,7 +307,8 @@ static int read_engine(const struct compose_project *p, int folder, struct buf *
 	return r < 0 ? fail(p, ENGINE_FILE, err) : 0;
 }
 
-static int end_at_engine(const struct compose_project *p, const char *socket, char *const *environment, struct error *err)
+static int end_at_engine(const struct compose_project *p, const char *socket, char *const *environment,
+			 struct error *err)
 {
 	struct compose_docker *d = NULL;
 	char tool[PATH_MAX];
@@ -301,10 +325,14 @@ static int end_at_engine(const struct compose_project *p, const char *socket, ch
 	compose_docker_free(d);
 	if (r == 0)
 		return 0;
-	return error_prefix(err, "%s: containers, volumes and images of the project %s may be left at Docker Engine, and the folder %.150s; try again when the engine answers", p->name, p->project, text_show(&shown, sv_of(p->folder)));
+	return error_prefix(err,
+			    "%s: containers, volumes and images of the project %s may be left at Docker Engine, and "
+			    "the folder %.150s; try again when the engine answers",
+			    p->name, p->project, text_show(&shown, sv_of(p->folder)));
 }
 
-static int end_project(const struct compose_project *p, int root, int folder, char *const *environment, struct error *err)
+static int end_project(const struct compose_project *p, int root, int folder, char *const *environment,
+		       struct error *err)
 {
 	struct text_shown shown;
 	AUTO_BUF socket = {0};
@@ -319,11 +347,15 @@ static int end_project(const struct compose_project *p, int root, int folder, ch
 		return fail(p, ENGINE_FILE, err);
 	sys_remove_tree(root, p->name);
 	if (faccessat(root, p->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		return error_set(err, ERROR_SYSTEM, "%s has ended; in %.300s are files that its containers made, as another user, and which only root can remove", p->name, text_show(&shown, sv_of(p->folder)));
+		return error_set(err, ERROR_SYSTEM,
+				 "%s has ended; in %.300s are files that its containers made, as another user, and "
+				 "which only root can remove",
+				 p->name, text_show(&shown, sv_of(p->folder)));
 	return 0;
 }
 
-int compose_abandon(const struct compose_project *p, const struct compose_held *h, char *const *environment, struct error *err)
+int compose_abandon(const struct compose_project *p, const struct compose_held *h, char *const *environment,
+		    struct error *err)
 {
 	AUTO_FD root = open(p->root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
@@ -340,6 +372,7 @@ int compose_down(const struct compose_project *p, char *const *environment, stru
 	if (folder < 0)
 		return fail(p, "", err);
 	if (!lock(folder))
-		return error_set(err, ERROR_USAGE, "%s is in use by another `cordon task up` or `down`; wait for it, or end it", p->name);
+		return error_set(err, ERROR_USAGE,
+				 "%s is in use by another `cordon task up` or `down`; wait for it, or end it", p->name);
 	return end_project(p, root, folder, environment, err);
 }

@@ -1,11 +1,14 @@
 /*
- * compose_up: a task's services at the operator's own Docker Engine, for a person who wants to look at them. `cordon task up` and `cordon task down`.
+ * compose_up: a task's services at the operator's own Docker Engine, for a person who wants to look at them. `cordon
+ * task up` and `cordon task down`.
  *
- * What starts is the file of compose_file.h. Images are built by the engine of a Dockerfile written anew and of the files that it copies (build.h), or are those that it has; nothing is pulled. RUN instructions have no network
- * unless the operator says so: the engine's reaches whatever this machine reaches.
+ * What starts is the file of compose_file.h. Images are built by the engine of a Dockerfile written anew and of the
+ * files that it copies (build.h), or are those that it has; nothing is pulled. RUN instructions have no network unless
+ * the operator says so: the engine's reaches whatever this machine reaches.
  *
- * The project's folder is there from the first step on, so that whatever a step that failed or a killed process left is found by its name. compose_up() that fails leaves nothing, or says what. A lock on the folder keeps two
- * calls for one project apart.
+ * The project's folder is there from the first step on, so that whatever a step that failed or a killed process left is
+ * found by its name. compose_up() that fails leaves nothing, or says what. A lock on the folder keeps two calls for one
+ * project apart.
  */
 #ifndef CORDON_TASK_COMPOSE_UP_H
 #define CORDON_TASK_COMPOSE_UP_H
@@ -46,12 +49,14 @@ struct compose_up {
 int compose_up(const struct compose_up *up, struct arena *a, char container[COMPOSE_CONTAINER_MAX], struct error *err);
 
 /*
- * Ends a project and removes all of it: at the engine, where it was started, and the folder. Whether the tool is there does not matter. -1: what is left is in err, and the folder stays as long as the engine may have something of it. ERROR_INPUT
- * where there is none of that name.
+ * Ends a project and removes all of it: at the engine, where it was started, and the folder. Whether the tool is there
+ * does not matter. -1: what is left is in err, and the folder stays as long as the engine may have something of it.
+ * ERROR_INPUT where there is none of that name.
  */
 int compose_down(const struct compose_project *p, char *const *environment, struct error *err);
 
 /* Of compose_up() that failed, or was never called: the folder is held. */
-int compose_abandon(const struct compose_project *p, const struct compose_held *h, char *const *environment, struct error *err);
+int compose_abandon(const struct compose_project *p, const struct compose_held *h, char *const *environment,
+		    struct error *err);
 
 #endif

@@ -11,7 +11,8 @@ struct unit {
 	uint64_t factor;
 };
 
-/* Whole digits and up to `places` decimals, as a number of 10^-places. How many bytes it takes; 0: it is none, or too large. */
+/* Whole digits and up to `places` decimals, as a number of 10^-places. How many bytes it takes; 0: it is none, or too
+ * large. */
 static size_t number(const char *s, unsigned places, uint64_t *ret)
 {
 	const char *p = s;
@@ -64,8 +65,9 @@ const char *compose_value_cpus(const char *s, uint64_t *ret)
 
 const char *compose_value_size(const char *s, uint64_t *ret)
 {
-	static const struct unit units[] = {{"", 1},	    {"b", 1},	     {"k", 1 << 10}, {"kb", 1 << 10}, {"kib", 1 << 10}, {"m", 1 << 20}, {"mb", 1 << 20},
-					    {"mib", 1 << 20}, {"g", 1 << 30}, {"gb", 1 << 30}, {"gib", 1 << 30}};
+	static const struct unit units[] = {{"", 1},          {"b", 1},        {"k", 1 << 10},  {"kb", 1 << 10},
+					    {"kib", 1 << 10}, {"m", 1 << 20},  {"mb", 1 << 20}, {"mib", 1 << 20},
+					    {"g", 1 << 30},   {"gb", 1 << 30}, {"gib", 1 << 30}};
 	uint64_t v;
 	size_t n = number(s, 3, &v), i;
 
@@ -85,7 +87,8 @@ const char *compose_value_size(const char *s, uint64_t *ret)
 const char *compose_value_time(const char *s, uint64_t *ret)
 {
 	/* In microseconds. */
-	static const struct unit units[] = {{"us", 1}, {"ms", 1000}, {"s", 1000000}, {"m", 60000000}, {"h", UINT64_C(3600000000)}};
+	static const struct unit units[] = {
+		{"us", 1}, {"ms", 1000}, {"s", 1000000}, {"m", 60000000}, {"h", UINT64_C(3600000000)}};
 	uint64_t total = 0, v;
 	size_t n, i;
 
@@ -94,7 +97,8 @@ const char *compose_value_time(const char *s, uint64_t *ret)
 	while (*s) {
 		n = number(s, 3, &v);
 		for (i = 0; n && i < ARRAY_LEN(units); i++)
-			if (strncmp(s + n, units[i].name, strlen(units[i].name)) == 0 && !isalpha((unsigned char)s[n + strlen(units[i].name)]))
+			if (strncmp(s + n, units[i].name, strlen(units[i].name)) == 0 &&
+			    !isalpha((unsigned char)s[n + strlen(units[i].name)]))
 				break;
 		if (n == 0 || i == ARRAY_LEN(units) || v > (UINT64_C(1) << 60) / units[i].factor)
 			return "not a time; write 30s or 1m30s";

@@ -115,7 +115,8 @@ static size_t name_length(struct sv s)
 {
 	size_t n = 0;
 
-	while (n < s.n && (s.p[n] == '_' || (isascii((unsigned char)s.p[n]) && isalpha((unsigned char)s.p[n])) || (n && s.p[n] >= '0' && s.p[n] <= '9')))
+	while (n < s.n && (s.p[n] == '_' || (isascii((unsigned char)s.p[n]) && isalpha((unsigned char)s.p[n])) ||
+			   (n && s.p[n] >= '0' && s.p[n] <= '9')))
 		n++;
 	return n;
 }
@@ -146,7 +147,8 @@ static int not_there(struct expansion *e, struct sv name)
 	struct text_shown shown;
 
 	return fail(e, arena_printf(e->arena,
-				    "${%s} is neither declared by the task nor the runner's; declare it in the task's env, or write ${%s:-default}. The host's variables are never used",
+				    "${%s} is neither declared by the task nor the runner's; declare it in the task's "
+				    "env, or write ${%s:-default}. The host's variables are never used",
 				    text_show(&shown, name), shown.s));
 }
 
@@ -159,7 +161,8 @@ static int asked_for(struct expansion *e, struct sv name, struct sv word, unsign
 	if (expand(e, word, depth) < 0)
 		return -1;
 	(void)text_show(&message, sv_n(e->out.p ? e->out.p + before : "", e->out.n - before));
-	return fail(e, arena_printf(e->arena, "${%s} is required and not there: \"%.200s\"", text_show(&shown, name), message.s));
+	return fail(e, arena_printf(e->arena, "${%s} is required and not there: \"%.200s\"", text_show(&shown, name),
+				    message.s));
 }
 
 static int expand_form(struct expansion *e, struct sv name, struct sv op, unsigned depth)

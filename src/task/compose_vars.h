@@ -1,10 +1,12 @@
 /*
  * compose_vars: ${X} in a Compose file. Pure.
  *
- * All forms of Compose: $X, ${X}, ${X:-d}, ${X-d}, ${X:?e}, ${X?e}, ${X:+a}, ${X+a}, nested in d, e and a, and $$ for a dollar sign. What a variable stands for is never looked through for further ones. The part that is not taken is
+ * All forms of Compose: $X, ${X}, ${X:-d}, ${X-d}, ${X:?e}, ${X?e}, ${X:+a}, ${X+a}, nested in d, e and a, and $$ for a
+ * dollar sign. What a variable stands for is never looked through for further ones. The part that is not taken is
  * looked at for its end only. A `$` before anything else is an error, as it is in Compose.
  *
- * A variable that does not exist is an error where the text has nothing to put in its place. There is no way from here to the environment.
+ * A variable that does not exist is an error where the text has nothing to put in its place. There is no way from here
+ * to the environment.
  */
 #ifndef CORDON_TASK_COMPOSE_VARS_H
 #define CORDON_TASK_COMPOSE_VARS_H

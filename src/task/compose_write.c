@@ -10,10 +10,12 @@
 #include "base/path.h"
 
 /*
- * What images need until their service runs as its own user: to own the files of a volume, to become that user, to signal it and to listen on a low port. Of Docker's own set this leaves out what makes device files, raw
- * packets, file capabilities, other roots and records in the host's audit log.
+ * What images need until their service runs as its own user: to own the files of a volume, to become that user, to
+ * signal it and to listen on a low port. Of Docker's own set this leaves out what makes device files, raw packets, file
+ * capabilities, other roots and records in the host's audit log.
  */
-static const char *const kept_capabilities[] = {"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"};
+static const char *const kept_capabilities[] = {"CHOWN",  "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE",
+						"SETGID", "SETUID"};
 
 #define HOLDER "cordon-net"
 enum { HOLDER_MEMORY = 32 << 20, HOLDER_PIDS = 16 };
@@ -253,7 +255,8 @@ static void put_mounts(struct writer *w, const struct compose_service *s)
 			put_volume(w, m);
 	}
 	for (i = 0; i < n; i++)
-		put_bind(w, w->policy->mounts[i].source, ".", w->policy->mounts[i].target, w->policy->mounts[i].writable);
+		put_bind(w, w->policy->mounts[i].source, ".", w->policy->mounts[i].target,
+			 w->policy->mounts[i].writable);
 	json_end(&w->j);
 }
 
@@ -468,7 +471,8 @@ static void put_image(struct writer *w, const struct compose_service *s)
 
 	put_key_text(w, "image", image ? image : s->image);
 	if (w->policy)
-		json_kstr(&w->j, "pull_policy", "never"); /* a pull is a request to a host of the task's choice, by the engine */
+		json_kstr(&w->j, "pull_policy",
+			  "never"); /* a pull is a request to a host of the task's choice, by the engine */
 	else
 		put_build(w, &s->build);
 	put_key_text(w, "platform", s->platform);
@@ -541,7 +545,8 @@ static void put_holder(struct writer *w)
 	json_close(&w->j);
 }
 
-static void put_names(struct writer *w, const char *key, const struct compose_strings *names, const struct compose_strings *internal)
+static void put_names(struct writer *w, const char *key, const struct compose_strings *names,
+		      const struct compose_strings *internal)
 {
 	uint32_t i, k;
 
@@ -572,7 +577,8 @@ static bool fits(const struct compose *c, const struct compose_policy *policy)
 	return true;
 }
 
-int compose_write(const struct compose *c, const struct compose_place *place, const struct compose_policy *policy, struct buf *out)
+int compose_write(const struct compose *c, const struct compose_place *place, const struct compose_policy *policy,
+		  struct buf *out)
 {
 	static const struct compose_strings none;
 	struct writer w = {.c = c, .place = place, .policy = policy};

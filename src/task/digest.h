@@ -1,5 +1,6 @@
 /*
- * digest: one number for a folder of the stage: names, kinds, the right to execute, links' texts and content; no times, no owners. The same files give the same digest on every machine.
+ * digest: one number for a folder of the stage: names, kinds, the right to execute, links' texts and content; no times,
+ * no owners. The same files give the same digest on every machine.
  */
 #ifndef CORDON_TASK_DIGEST_H
 #define CORDON_TASK_DIGEST_H

@@ -39,11 +39,13 @@ static int fail_template(const char *key, const char *value, const char *what, s
 {
 	struct text_shown k, v;
 
-	return error_set(err, ERROR_INPUT, "%.100s: \"%.100s\" %s", text_show(&k, sv_of(key)), text_show(&v, sv_of(value)), what);
+	return error_set(err, ERROR_INPUT, "%.100s: \"%.100s\" %s", text_show(&k, sv_of(key)),
+			 text_show(&v, sv_of(value)), what);
 }
 
 /* Follows templates from key's value to a literal. */
-static int follow(const struct pol_pairs *table, const char *key, const char *value, const struct task_env_scope *scope, struct arena *a, const char **ret, struct error *err)
+static int follow(const struct pol_pairs *table, const char *key, const char *value, const struct task_env_scope *scope,
+		  struct arena *a, const char **ret, struct error *err)
 {
 	struct task_env_template t;
 	const char *first = value, *found;
@@ -53,7 +55,9 @@ static int follow(const struct pol_pairs *table, const char *key, const char *va
 	for (steps = 0; steps < STEPS_MAX; steps++) {
 		r = task_env_template(a, value, &t);
 		if (r < 0)
-			return fail_template(key, value, "is not ${NAME} or ${NAME:-default}; use letters, digits and _ for the name", err);
+			return fail_template(
+				key, value,
+				"is not ${NAME} or ${NAME:-default}; use letters, digits and _ for the name", err);
 		if (r == 0) {
 			*ret = value;
 			return 0;
@@ -64,7 +68,10 @@ static int follow(const struct pol_pairs *table, const char *key, const char *va
 		if (!found)
 			found = find(scope->others, t.name);
 		if (!found && !t.fallback)
-			return fail_template(key, value, "names a variable of the host's, which a task never sees; write a default (${NAME:-default}), or the value itself", err);
+			return fail_template(key, value,
+					     "names a variable of the host's, which a task never sees; write a default "
+					     "(${NAME:-default}), or the value itself",
+					     err);
 		if (!found) {
 			*ret = t.fallback;
 			return 0;
@@ -74,13 +81,15 @@ static int follow(const struct pol_pairs *table, const char *key, const char *va
 	return fail_template(key, first, "leads to itself", err);
 }
 
-static int resolve_granted(const struct pol_pair *pair, const struct task_env_scope *scope, struct arena *a, struct task_env_value *ret, struct error *err)
+static int resolve_granted(const struct pol_pair *pair, const struct task_env_scope *scope, struct arena *a,
+			   struct task_env_value *ret, struct error *err)
 {
 	struct task_env_template t;
 	int r = task_env_template(a, pair->value, &t);
 
 	if (r < 0)
-		return fail_template(pair->key, pair->value, "is not ${NAME} or ${NAME:-default}; use letters, digits and _ for the name", err);
+		return fail_template(pair->key, pair->value,
+				     "is not ${NAME} or ${NAME:-default}; use letters, digits and _ for the name", err);
 	ret->value = pair->value;
 	if (r == 0)
 		return 0;
@@ -88,11 +97,14 @@ static int resolve_granted(const struct pol_pair *pair, const struct task_env_sc
 	ret->value = ret->credential ? NULL : t.fallback;
 	if (!ret->credential && !t.fallback)
 		return fail_template(pair->key, pair->value,
-				     "asks for a secret that nobody granted; where the task may have it, write \"verifier_env: NAME\" to that credential in credentials.yaml", err);
+				     "asks for a secret that nobody granted; where the task may have it, write "
+				     "\"verifier_env: NAME\" to that credential in credentials.yaml",
+				     err);
 	return 0;
 }
 
-int task_env_resolve(const struct pol_pairs *table, uint32_t i, const struct task_env_scope *scope, struct arena *a, struct task_env_value *ret, struct error *err)
+int task_env_resolve(const struct pol_pairs *table, uint32_t i, const struct task_env_scope *scope, struct arena *a,
+		     struct task_env_value *ret, struct error *err)
 {
 	const struct pol_pair *pair = &table->v[i];
 

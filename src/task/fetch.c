@@ -50,7 +50,8 @@ static bool is_excluded(struct fetch_limits *l, const char *name)
 	return false;
 }
 
-/* By its holes a file can be larger than one can be where it is copied to: that is no failure of ours. 1, or the code. */
+/* By its holes a file can be larger than one can be where it is copied to: that is no failure of ours. 1, or the code.
+ */
 static int too_large(int code, struct fetch_limits *l)
 {
 	if (code != -EFBIG && code != -EINVAL)

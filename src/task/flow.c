@@ -165,13 +165,16 @@ static int fill_root(struct flow *f, const struct flow_command *c, struct image_
 	ret->work = c->work->work;
 	ret->ids = image->ids;
 	ret->env = c->env->v;
-	ret->cwd = c->cwd ? c->cwd : !c->image && f->task->environment.workdir.s ? f->task->environment.workdir.s : config->workdir;
+	ret->cwd = c->cwd                                        ? c->cwd
+		   : !c->image && f->task->environment.workdir.s ? f->task->environment.workdir.s
+								 : config->workdir;
 	image_user_become(&user, ret);
 	ret->storage = c->own && c->own->storage.set ? c->own->storage.v : flow_storage(f);
 	return 0;
 }
 
-/* A result speaks of the agent's sandbox: what held it, and what went through its gateway; of another only where there is nothing else to say. */
+/* A result speaks of the agent's sandbox: what held it, and what went through its gateway; of another only where there
+ * is nothing else to say. */
 static int keep_facts(struct flow *f, const struct task_sandbox *s, const struct task_ended *e)
 {
 	bool agents = strcmp(s->phase, "agent") == 0;
@@ -190,10 +193,13 @@ static int keep_facts(struct flow *f, const struct task_sandbox *s, const struct
 	return arena_failed(f->arena) ? flow_no_memory(f) : 0;
 }
 
-/* Root of an image may end its sandbox on some runtimes, and fill the kernel that it shares with services: whoever runs in what an agent left ended as if it had been killed. */
+/* Root of an image may end its sandbox on some runtimes, and fill the kernel that it shares with services: whoever runs
+ * in what an agent left ended as if it had been killed. */
 static int end_lost(struct flow *f, const char *name, struct task_ended *e)
 {
-	const char *why = arena_printf(f->arena, "its sandbox ended as if it had been killed from within, or was; what is there is judged: %s", e->error.text);
+	const char *why = arena_printf(
+		f->arena, "its sandbox ended as if it had been killed from within, or was; what is there is judged: %s",
+		e->error.text);
 
 	if (!why)
 		return flow_no_memory(f);
@@ -205,7 +211,8 @@ static int end_lost(struct flow *f, const char *name, struct task_ended *e)
 	return 0;
 }
 
-/* Cordon's own failures are nobody's score; nor is what the operator's files lack a fault of the task, which was checked before. */
+/* Cordon's own failures are nobody's score; nor is what the operator's files lack a fault of the task, which was
+ * checked before. */
 static int judge_end(struct flow *f, const char *name, struct task_ended *e)
 {
 	if (e->lost && f->phase >= PHASE_AGENT)
@@ -297,9 +304,22 @@ static void take_limit(struct pol_num *to, const struct pol_num *own)
 
 int flow_run(struct flow *f, const struct flow_command *c, struct task_ended *ret)
 {
-	struct task_sandbox s = {.name = c->name, .phase = c->phase, .argv = c->argv, .grants = c->grants, .n_grants = c->n_grants, .in = c->in, .out = -1, .join = services_leader(f),
-				 .profiles = c->profiles, .policy = c->policy, .pass = c->pass, .root = {.mounts = c->mounts, .n_mounts = c->n_mounts}};
-	struct bounds b = {.network = c->network, .offline = c->offline || services_offline(f), .timeout_ms = c->timeout_ms, .environment = &f->task->environment};
+	struct task_sandbox s = {.name = c->name,
+				 .phase = c->phase,
+				 .argv = c->argv,
+				 .grants = c->grants,
+				 .n_grants = c->n_grants,
+				 .in = c->in,
+				 .out = -1,
+				 .join = services_leader(f),
+				 .profiles = c->profiles,
+				 .policy = c->policy,
+				 .pass = c->pass,
+				 .root = {.mounts = c->mounts, .n_mounts = c->n_mounts}};
+	struct bounds b = {.network = c->network,
+			   .offline = c->offline || services_offline(f),
+			   .timeout_ms = c->timeout_ms,
+			   .environment = &f->task->environment};
 	struct task_environment room;
 
 	/* a verifier that is a machine of its own is not the agent's service */

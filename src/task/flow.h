@@ -1,7 +1,8 @@
 /*
  * flow: a task's run while it goes on. For the files of run.h only.
  *
- * The parts return 0, or -1 with err and result->status set. Everything lives in the result's arena, or is let go of by flow_done().
+ * The parts return 0, or -1 with err and result->status set. Everything lives in the result's arena, or is let go of by
+ * flow_done().
  */
 #ifndef CORDON_TASK_FLOW_H
 #define CORDON_TASK_FLOW_H
@@ -44,7 +45,8 @@ struct flow {
 	} steps;
 	struct fetch_limits *room; /* for all that is copied of the agent's files now, together */
 	bool lost; /* a sandbox was, behind the agent's start (struct task_ended) */
-	bool spoiled; /* what failed failed for what the agent left of its files: it costs the score, and nothing else */
+	bool spoiled; /* what failed failed for what the agent left of its files: it costs the score, and nothing else
+		       */
 	enum task_phase phase; /* that goes on */
 	uint64_t since;	       /* us: when it began */
 };
@@ -54,7 +56,8 @@ int flow_fail(struct flow *f, enum task_status status);
 /* The same, and says why: out of memory. */
 int flow_no_memory(struct flow *f);
 
-/* Behind a failure: was it what stands in the agent's files, or is missing there, that kept a sandbox from starting or a file from its place? Only who knows that it was there before can say that it was the agent. */
+/* Behind a failure: was it what stands in the agent's files, or is missing there, that kept a sandbox from starting or
+ * a file from its place? Only who knows that it was there before can say that it was the agent. */
 bool flow_in_the_way(const struct flow *f);
 /* The same in a step behind the first, which an agent has changed the files of. Returns -1. */
 int flow_spoiled(struct flow *f);
@@ -68,7 +71,8 @@ struct flow_env {
 	size_t n;
 };
 int flow_env_add(struct flow *f, struct flow_env *e, const char *name, const char *value);
-int flow_env_pairs(struct flow *f, struct flow_env *e, const char *const *pairs); /* NULL-terminated "NAME=VALUE"; NULL: none */
+int flow_env_pairs(struct flow *f, struct flow_env *e,
+		   const char *const *pairs); /* NULL-terminated "NAME=VALUE"; NULL: none */
 /* The variables of image and task, which every sandbox has. */
 int flow_environment(struct flow *f, const struct image *image, struct flow_env *ret);
 /* A table of the task on top of it (env.h). */
@@ -88,7 +92,8 @@ struct flow_command {
 	const char *user, *cwd; /* NULL: the image's, or the task's */
 	struct flow_env *env;
 	const struct image *image; /* NULL: the task's */
-	const struct task_environment *own; /* of that image's machine: what it says of memory, processors and storage; NULL: the task's */
+	const struct task_environment
+		*own; /* of that image's machine: what it says of memory, processors and storage; NULL: the task's */
 	struct image_work *work;
 	const char *layers[FLOW_LAYERS]; /* on top of the image's, topmost first; NULL-terminated */
 	const struct task_network *network; /* as struct bounds has it */
@@ -110,13 +115,15 @@ int flow_go_on(struct flow *f);
 /* Waits, at most a minute or so; then the same. */
 int flow_pause(struct flow *f, uint64_t ms);
 
-/* 0, and how it ended; -1: it could not be run, or we were interrupted (status is set). Adds to the result's denials and use. */
+/* 0, and how it ended; -1: it could not be run, or we were interrupted (status is set). Adds to the result's denials
+ * and use. */
 int flow_run(struct flow *f, const struct flow_command *c, struct task_ended *ret);
 /* The folder of what a sandbox changed, whatever it made of owner and mode of its root. An fd, or -errno. */
 int flow_changes(const struct flow *f, const struct image_work *of);
 /* What a sandbox of the task may store. */
 uint64_t flow_storage(const struct flow *f);
-/* Parts of it: what is written before a sandbox starts (its bounds and the place of its events), and the file for its output: an fd, or -errno. */
+/* Parts of it: what is written before a sandbox starts (its bounds and the place of its events), and the file for its
+ * output: an fd, or -errno. */
 int flow_write(struct flow *f, struct task_sandbox *s, const struct bounds *b);
 int flow_output(struct flow *f, const char *name);
 
@@ -130,7 +137,8 @@ int flow_enter_step(struct flow *f, const struct task_step *step);
 const struct task_files *flow_files(const struct flow *f);
 const struct task_agent *flow_agent_of(const struct flow *f);
 const struct task_verifier *flow_verifier_of(const struct flow *f);
-/* Of a verifier that is a machine of its own; NULL: what the task has for its agent. And where its tests start, in that image. */
+/* Of a verifier that is a machine of its own; NULL: what the task has for its agent. And where its tests start, in that
+ * image. */
 const struct task_environment *flow_own_environment(const struct flow *f);
 const char *flow_judge_workdir(const struct flow *f, const struct image *judge);
 const char *flow_instruction(struct flow *f);
@@ -145,15 +153,18 @@ int flow_show(struct flow *f, struct image_work *to, const struct flow_shown *wh
 int flow_add_text(struct flow *f, struct image_work *to, const char *target, const char *text);
 
 struct compose_build;
-/* An image from a Dockerfile of the stage; status is set only where the time is over. how: its stage and its arguments; NULL: the last stage, and none. */
-int flow_build(struct flow *f, const char *context, const char *dockerfile, const struct compose_build *how, struct image *ret);
+/* An image from a Dockerfile of the stage; status is set only where the time is over. how: its stage and its arguments;
+ * NULL: the last stage, and none. */
+int flow_build(struct flow *f, const char *context, const char *dockerfile, const struct compose_build *how,
+	       struct image *ret);
 
 /* What the task has for its agent besides the instruction: servers of the Model Context Protocol, as a file; skills. */
 int flow_mcp(struct flow *f, struct image_work *to, struct flow_env *env);
 
 /* Files of a step that are put into the work folder before it. */
 int flow_step_files(struct flow *f);
-/* What the task wants kept of the agent's files, into the folder of results; and, for a verifier that sees nothing else of them, into a folder at the same paths, from where they are carried (carry.h). */
+/* What the task wants kept of the agent's files, into the folder of results; and, for a verifier that sees nothing else
+ * of them, into a folder at the same paths, from where they are carried (carry.h). */
 void flow_room(const struct flow *f, struct fetch_limits *ret); /* for f->room: no more than the task may store */
 int flow_keep_artifacts(struct flow *f);
 int flow_show_artifacts(struct flow *f, struct image_work *to);

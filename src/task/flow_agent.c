@@ -48,7 +48,9 @@ static int run_command(struct flow *f, const struct task_command *t, struct flow
 		return timed_out(f, "a command of the task", c->timeout_ms);
 	if (e.status == 0)
 		return 0;
-	(void)error_set(f->err, ERROR_INPUT, "the task's command %s failed with status %d; output/%s.txt has what it said", text_show(&shown, sv_of(t->command.s)), e.status, c->name);
+	(void)error_set(f->err, ERROR_INPUT,
+			"the task's command %s failed with status %d; output/%s.txt has what it said",
+			text_show(&shown, sv_of(t->command.s)), e.status, c->name);
 	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 }
 
@@ -57,7 +59,8 @@ static int check_health(struct flow *f, const struct task_healthcheck *h, struct
 {
 	const char *argv[] = {"/bin/sh", "-c", h->command.s, NULL};
 	uint64_t retries = h->retries.set ? h->retries.v : 3, failed = 0;
-	uint64_t interval = h->interval.set ? h->interval.v : 5000, starting = h->start_period.set ? h->start_period.v : 0, pause;
+	uint64_t interval = h->interval.set ? h->interval.v : 5000,
+		 starting = h->start_period.set ? h->start_period.v : 0, pause;
 	int64_t began = now_ms();
 	struct task_ended e = {0};
 
@@ -72,12 +75,16 @@ static int check_health(struct flow *f, const struct task_healthcheck *h, struct
 		failed += (uint64_t)(now_ms() - began) >= starting;
 		if (failed >= retries)
 			break;
-		pause = (uint64_t)(now_ms() - began) < starting && h->start_interval.set ? h->start_interval.v : interval;
+		pause = (uint64_t)(now_ms() - began) < starting && h->start_interval.set ? h->start_interval.v
+											 : interval;
 		if (flow_pause(f, pause < 60000 ? pause : 60000) < 0)
 			return -1;
 	}
 	*ret_ill = true;
-	(void)error_set(f->err, ERROR_INPUT, "the task's environment is not healthy: its health check failed %llu times; output/setup.txt has what it said", (unsigned long long)retries);
+	(void)error_set(f->err, ERROR_INPUT,
+			"the task's environment is not healthy: its health check failed %llu times; output/setup.txt "
+			"has what it said",
+			(unsigned long long)retries);
 	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 }
 
@@ -106,7 +113,10 @@ static int check_service(struct flow *f, struct flow_command *c)
 		if (flow_pause(f, pause < 60000 ? pause : 60000) < 0)
 			return -1;
 	}
-	(void)error_set(f->err, ERROR_INPUT, "%s: the agent's own service is not healthy: its healthcheck failed %u times; output/setup.txt has what it said", f->task->files.compose, failed);
+	(void)error_set(f->err, ERROR_INPUT,
+			"%s: the agent's own service is not healthy: its healthcheck failed %u times; output/setup.txt "
+			"has what it said",
+			f->task->files.compose, failed);
 	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 }
 
@@ -114,7 +124,8 @@ int flow_setup(struct flow *f)
 {
 	const struct task_environment *t = &f->task->environment;
 	struct flow_env env = {0};
-	struct flow_command c = {.name = "setup", .phase = "setup", .env = &env, .work = &f->agent, .network = &t->network, .in = -1};
+	struct flow_command c = {
+		.name = "setup", .phase = "setup", .env = &env, .work = &f->agent, .network = &t->network, .in = -1};
 	bool ill = false;
 	uint32_t i;
 
@@ -139,7 +150,12 @@ int flow_setup(struct flow *f)
 static int check_step(struct flow *f)
 {
 	struct flow_env env = {0};
-	struct flow_command c = {.name = "setup", .phase = "setup", .env = &env, .work = &f->agent, .network = &f->task->environment.network, .in = -1};
+	struct flow_command c = {.name = "setup",
+				 .phase = "setup",
+				 .env = &env,
+				 .work = &f->agent,
+				 .network = &f->task->environment.network,
+				 .in = -1};
 	bool ill = false;
 
 	if (!f->step || !f->step->healthcheck.command.s)
@@ -154,7 +170,8 @@ static int check_step(struct flow *f)
 	return -1;
 }
 
-/* What the agent made of its shell and its folders does not end a run that it would have failed: the tests judge what is there. */
+/* What the agent made of its shell and its folders does not end a run that it would have failed: the tests judge what
+ * is there. */
 static int collect_by(struct flow *f, const struct task_command *t, struct flow_command *c)
 {
 	struct task_ended e = {0};
@@ -166,7 +183,9 @@ static int collect_by(struct flow *f, const struct task_command *t, struct flow_
 	} else if (e.status == 0 && !e.timed_out) {
 		return 0;
 	}
-	(void)task_result_find(f->result, "collect-failed", text_show(&shown, sv_of(t->command.s)), "the command did not end well in what the agent left; the tests judge what is there, and output/collect.txt has what it said");
+	(void)task_result_find(f->result, "collect-failed", text_show(&shown, sv_of(t->command.s)),
+			       "the command did not end well in what the agent left; the tests judge what is there, "
+			       "and output/collect.txt has what it said");
 	return 0;
 }
 
@@ -179,7 +198,12 @@ int flow_collect_commands(struct flow *f)
 	if (all->n && flow_environment(f, &f->image, &env) < 0)
 		return -1;
 	for (i = 0; i < all->n; i++) {
-		struct flow_command c = {.name = "collect", .phase = "agent", .env = &env, .work = &f->agent, .network = &f->task->environment.network, .in = -1};
+		struct flow_command c = {.name = "collect",
+					 .phase = "agent",
+					 .env = &env,
+					 .work = &f->agent,
+					 .network = &f->task->environment.network,
+					 .in = -1};
 
 		if (collect_by(f, &all->v[i], &c) < 0)
 			return -1;
@@ -193,7 +217,8 @@ static int show_solution(struct flow *f, struct image_work *to, const char ***re
 	struct flow_shown what = {.folder = files->solution, .script = files->solve_script};
 
 	if (!what.script) {
-		(void)error_set(f->err, ERROR_INPUT, "the task has no solution for the oracle to run; choose another --agent");
+		(void)error_set(f->err, ERROR_INPUT,
+				"the task has no solution for the oracle to run; choose another --agent");
 		return flow_fail(f, TASK_AGENT_ERROR);
 	}
 	what.targets[0] = f->task->format == TASK_TERMINAL ? "/oracle" : "/solution";
@@ -267,7 +292,8 @@ static int prepare_agent(struct flow *f, struct image_work *extra, struct flow_c
 
 	if (a && a->kind == AGENT_ORACLE)
 		return prepare_oracle(f, extra, c);
-	if (flow_add_text(f, extra, AGENT_INSTRUCTION, flow_instruction(f)) < 0 || flow_env_add(f, c->env, "CORDON_INSTRUCTION", AGENT_INSTRUCTION) < 0)
+	if (flow_add_text(f, extra, AGENT_INSTRUCTION, flow_instruction(f)) < 0 ||
+	    flow_env_add(f, c->env, "CORDON_INSTRUCTION", AGENT_INSTRUCTION) < 0)
 		return -1;
 	if (flow_mcp(f, extra, c->env) < 0 || (a && prepare_described(f, c) < 0))
 		return -1;
@@ -296,8 +322,9 @@ static enum asked model_asked(const struct task_ended *e)
 }
 
 /*
- * The agent gave up, or its time was over while it still tried, before there was anything to be judged. The built-in one says so itself where it never came as far as asking. Of a command that stands on our
- * command line nobody knows whether it needs a model.
+ * The agent gave up, or its time was over while it still tried, before there was anything to be judged. The built-in
+ * one says so itself where it never came as far as asking. Of a command that stands on our command line nobody knows
+ * whether it needs a model.
  */
 static bool without_model(const struct flow *f, const struct task_ended *e)
 {
@@ -314,13 +341,20 @@ static int run_agent(struct flow *f, struct image_work *extra)
 {
 	const struct task_agent *a = flow_agent_of(f);
 	struct flow_env env = {0};
-	struct flow_command c = {.name = "agent", .phase = "agent", .env = &env, .work = &f->agent, .user = a->user.s, .layers = {extra->upper}, .in = -1};
+	struct flow_command c = {.name = "agent",
+				 .phase = "agent",
+				 .env = &env,
+				 .work = &f->agent,
+				 .user = a->user.s,
+				 .layers = {extra->upper},
+				 .in = -1};
 	struct task_ended e = {0};
 	int r;
 
 	c.network = a->network.mode.set ? &a->network : &f->task->environment.network;
 	c.timeout_ms = a->timeout.set ? a->timeout.v : TASK_DEFAULT_AGENT_MS;
-	if (services_allow(f, c.network, false) < 0 || flow_environment(f, &f->image, &env) < 0 || prepare_agent(f, extra, &c) < 0)
+	if (services_allow(f, c.network, false) < 0 || flow_environment(f, &f->image, &env) < 0 ||
+	    prepare_agent(f, extra, &c) < 0)
 		return -1;
 	r = flow_run(f, &c, &e);
 	if (c.in >= 0)
@@ -335,11 +369,14 @@ static int run_agent(struct flow *f, struct image_work *extra)
 		return flow_spoiled(f);
 	}
 	if (without_model(f, &e)) {
-		(void)error_set(f->err, ERROR_INPUT, "no model answered the agent%s; output/agent.txt says why (inference.providers of --policy opens models)",
+		(void)error_set(f->err, ERROR_INPUT,
+				"no model answered the agent%s; output/agent.txt says why (inference.providers of "
+				"--policy opens models)",
 				e.timed_out ? " before its time was over" : "");
 		return flow_fail(f, TASK_AGENT_ERROR);
 	}
-	/* what it left is judged, also where its time was over: as good as that of an agent that ended by itself a moment before */
+	/* what it left is judged, also where its time was over: as good as that of an agent that ended by itself a
+	 * moment before */
 	return 0;
 }
 

@@ -19,14 +19,18 @@ struct builder {
 	uint64_t limit_ms, until_ms; /* for all of it, not for each RUN */
 };
 
-/* A build may go where the operator's policy lets it: the task's own words about networks speak of its agent and its verifier. Never to private addresses, which no policy opens by `public`. */
+/* A build may go where the operator's policy lets it: the task's own words about networks speak of its agent and its
+ * verifier. Never to private addresses, which no policy opens by `public`. */
 static int run_step(void *arg, const struct build_run *r, struct error *err)
 {
 	struct builder *b = arg;
 	struct flow *f = b->flow;
 	uint64_t now = (uint64_t)now_ms();
-	struct task_sandbox s = {.name = "build", .phase = "build", .argv = r->argv, .root = *r->root, .in = -1, .out = -1};
-	struct bounds bounds = {.offline = r->no_network, .timeout_ms = now < b->until_ms ? b->until_ms - now : 1, .environment = &f->task->environment};
+	struct task_sandbox s = {
+		.name = "build", .phase = "build", .argv = r->argv, .root = *r->root, .in = -1, .out = -1};
+	struct bounds bounds = {.offline = r->no_network,
+				.timeout_ms = now < b->until_ms ? b->until_ms - now : 1,
+				.environment = &f->task->environment};
 	struct task_ended e = {0};
 
 	s.root.storage = flow_storage(f);
@@ -37,11 +41,13 @@ static int run_step(void *arg, const struct build_run *r, struct error *err)
 	}
 	if (e.timed_out) {
 		(void)flow_fail(f, TASK_TIMEOUT);
-		return error_set(err, ERROR_DENIED, "the build did not end within %llu s", (unsigned long long)b->limit_ms / 1000);
+		return error_set(err, ERROR_DENIED, "the build did not end within %llu s",
+				 (unsigned long long)b->limit_ms / 1000);
 	}
 	/* that it failed is not the task's crime: a mirror may be down */
 	if (e.status > 0)
-		return error_set(err, ERROR_SYSTEM, "the command ended with exit status %d; output/build.txt has what it said", e.status);
+		return error_set(err, ERROR_SYSTEM,
+				 "the command ended with exit status %d; output/build.txt has what it said", e.status);
 	return e.status;
 }
 
@@ -74,13 +80,23 @@ static int why_not(const struct builder *b)
 	return error_prefix(f->err, "the build did not end within %llu s", (unsigned long long)b->limit_ms / 1000);
 }
 
-int flow_build(struct flow *f, const char *context, const char *dockerfile, const struct compose_build *how, struct image *ret)
+int flow_build(struct flow *f, const char *context, const char *dockerfile, const struct compose_build *how,
+	       struct image *ret)
 {
 	const struct pol_num *limit = &f->task->environment.build_timeout;
 	struct builder b = {.flow = f, .limit_ms = limit->set ? limit->v : TASK_DEFAULT_BUILD_MS};
 	AUTO_FD dir = sys_open_beneath(f->stage, context, O_RDONLY | O_DIRECTORY, 0);
 	size_t n = strlen(context);
-	struct build_request req = {.store = f->store, .context = dir, .modes = &f->modes, .shown = dockerfile, .run = run_step, .step = show_step, .note = keep_note, .arg = &b, .bounds = build_limits(&f->task->environment, f->arena), .limit = {.room = flow_storage(f)}};
+	struct build_request req = {.store = f->store,
+				    .context = dir,
+				    .modes = &f->modes,
+				    .shown = dockerfile,
+				    .run = run_step,
+				    .step = show_step,
+				    .note = keep_note,
+				    .arg = &b,
+				    .bounds = build_limits(&f->task->environment, f->arena),
+				    .limit = {.room = flow_storage(f)}};
 	AUTO_FREE char *engine = build_engine_path();
 	struct build_result made;
 

@@ -20,7 +20,8 @@
 enum { LINKED_MAX = 500 };
 
 /* A folder of a sandbox as a folder of the results; nothing where it is not there. */
-static int fetch(struct flow *f, const struct image_work *from, const char *path, const char *as, struct fetch_limits *room)
+static int fetch(struct flow *f, const struct image_work *from, const char *path, const char *as,
+		 struct fetch_limits *room)
 {
 	uint64_t before = room->left_out;
 	AUTO_FD upper = from->upper ? flow_changes(f, from) : -1;
@@ -42,7 +43,9 @@ static int fetch(struct flow *f, const struct image_work *from, const char *path
 	if (r < 0)
 		return -1;
 	if (room->left_out > before)
-		(void)task_result_find(f->result, "not-collected", path, "links, special files, odd names, too much of it, or what was in the place of something else were left out");
+		(void)task_result_find(f->result, "not-collected", path,
+				       "links, special files, odd names, too much of it, or what was in the place of "
+				       "something else were left out");
 	return 0;
 }
 
@@ -74,7 +77,9 @@ static int fetch_trajectory(struct flow *f)
 	folder = r ? sys_open_beneath(upper, path + 1, O_PATH | O_DIRECTORY, 0) : -1;
 	if (folder >= 0)
 		return fetch(f, &f->agent, path + 1, "trajectory", f->room);
-	(void)task_result_find(f->result, "not-collected", path, r ? "the agent's trajectory is no file, or one that must not be read" : "the agent's trajectory was too long, or could not be read to its end: it is cut");
+	(void)task_result_find(f->result, "not-collected", path,
+			       r ? "the agent's trajectory is no file, or one that must not be read"
+				 : "the agent's trajectory was too long, or could not be read to its end: it is cut");
 	return 0;
 }
 
@@ -131,7 +136,10 @@ static int fetch_parts(struct flow *f, struct orders *orders)
 		room = verifiers;
 	room.orders = verifiers.orders = orders;
 	f->room = &room;
-	if ((f->agent.upper && (write_diff(f) < 0 || flow_keep_artifacts(f) < 0)) || fetch_trajectory(f) < 0 || fetch(f, &f->agent, "logs/agent", "agent", &room) < 0 || fetch(f, &f->agent, "logs/artifacts", "artifacts", &room) < 0 || fetch(f, &f->verifier, "logs/verifier", "verifier", &verifiers) < 0)
+	if ((f->agent.upper && (write_diff(f) < 0 || flow_keep_artifacts(f) < 0)) || fetch_trajectory(f) < 0 ||
+	    fetch(f, &f->agent, "logs/agent", "agent", &room) < 0 ||
+	    fetch(f, &f->agent, "logs/artifacts", "artifacts", &room) < 0 ||
+	    fetch(f, &f->verifier, "logs/verifier", "verifier", &verifiers) < 0)
 		return -1;
 	return tell_refused(f, orders);
 }
@@ -178,7 +186,8 @@ static size_t list_folder(struct flow *f, const char *folder, const char **v, si
 	return n;
 }
 
-/* What the page links: our own files, all of them text. What agents and verifiers left may be pages with scripts, and is not. */
+/* What the page links: our own files, all of them text. What agents and verifiers left may be pages with scripts, and
+ * is not. */
 static const char *const *list_files(struct flow *f)
 {
 	static const char *const single[] = {"result.json", "trajectory.jsonl", "workspace.diff"};

@@ -1,4 +1,5 @@
-/* Variables of a task's sandboxes: the image's, then the task's. Nothing of this machine's environment is ever looked at. */
+/* Variables of a task's sandboxes: the image's, then the task's. Nothing of this machine's environment is ever looked
+ * at. */
 #include <string.h>
 
 #include "task/env.h"
@@ -30,7 +31,8 @@ int flow_env_add(struct flow *f, struct flow_env *e, const char *name, const cha
 	return pair ? add_pair(f, e, pair) : flow_no_memory(f);
 }
 
-static int add_table(struct flow *f, struct flow_env *e, const struct pol_pairs *table, const struct task_env_scope *scope, struct flow_grants *grants)
+static int add_table(struct flow *f, struct flow_env *e, const struct pol_pairs *table,
+		     const struct task_env_scope *scope, struct flow_grants *grants)
 {
 	struct task_env_value v;
 	uint32_t i;
@@ -44,7 +46,8 @@ static int add_table(struct flow *f, struct flow_env *e, const struct pol_pairs 
 			continue;
 		}
 		if (!grants || grants->n == FLOW_GRANTS) {
-			(void)error_set(f->err, ERROR_INPUT, "%s: a verifier gets at most %d credentials", v.name, FLOW_GRANTS);
+			(void)error_set(f->err, ERROR_INPUT, "%s: a verifier gets at most %d credentials", v.name,
+					FLOW_GRANTS);
 			return flow_fail(f, TASK_REFUSED);
 		}
 		grants->v[grants->n++] = (struct task_grant){v.name, v.credential};
@@ -61,7 +64,9 @@ int flow_env_table(struct flow *f, struct flow_env *e, const struct pol_pairs *t
 
 int flow_env_verifier(struct flow *f, struct flow_env *e, const struct pol_pairs *table, struct flow_grants *grants)
 {
-	struct task_env_scope scope = {.others = &f->task->environment.env, .credential = review_grant, .arg = (void *)(uintptr_t)f->req->credentials};
+	struct task_env_scope scope = {.others = &f->task->environment.env,
+				       .credential = review_grant,
+				       .arg = (void *)(uintptr_t)f->req->credentials};
 
 	return add_table(f, e, table, &scope, grants);
 }

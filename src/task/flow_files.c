@@ -37,7 +37,8 @@ static void put_pairs(struct json *j, const char *key, const struct pol_pairs *p
 /* In the form that most agents read: {"mcpServers": {NAME: {...}}}. */
 static void put_server(struct json *j, const struct task_mcp *m)
 {
-	static const char *const types[] = {[TASK_MCP_STDIO] = "stdio", [TASK_MCP_SSE] = "sse", [TASK_MCP_HTTP] = "http"};
+	static const char *const types[] = {
+		[TASK_MCP_STDIO] = "stdio", [TASK_MCP_SSE] = "sse", [TASK_MCP_HTTP] = "http"};
 	uint32_t i;
 
 	json_key(j, m->name.s);
@@ -172,7 +173,8 @@ static int make_folder(int parent, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Makes the folders of a relative path below dir, but for its last part, and is in them (orders.h; NULL: they are not the results'). The folder's fd, or -errno; -ECANCELED: one of the names is refused, be it the last. */
+/* Makes the folders of a relative path below dir, but for its last part, and is in them (orders.h; NULL: they are not
+ * the results'). The folder's fd, or -errno; -ECANCELED: one of the names is refused, be it the last. */
 static int make_parents(int dir, const char *path, struct orders *orders, const char **ret_name)
 {
 	AUTO_FD at = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -218,7 +220,9 @@ static int left_out(struct flow *f, const char *path)
 {
 	struct text_shown shown;
 
-	(void)task_result_find(f->result, "not-collected", text_show(&shown, sv_of(path)), "links, special files, odd names, too much of it, or what was in the place of something else were left out");
+	(void)task_result_find(f->result, "not-collected", text_show(&shown, sv_of(path)),
+			       "links, special files, odd names, too much of it, or what was in the place of something "
+			       "else were left out");
 	return 0;
 }
 
@@ -241,7 +245,8 @@ static int fetch_one(struct flow *f, int upper, const char *path, int folder, in
 	return fetch_folder(folder, into, f->room, f->err);
 }
 
-/* A file or folder of the agent's below `to`, under a relative path. What it did not make or change is the image's, and is not kept. */
+/* A file or folder of the agent's below `to`, under a relative path. What it did not make or change is the image's, and
+ * is not kept. */
 static int keep_one(struct flow *f, int upper, const char *path, int to, const char *as, const struct pol_list *exclude)
 {
 	uint64_t before = f->room->left_out;
@@ -290,7 +295,8 @@ static int keep_in_results(struct flow *f, const struct task_artifact *a, int up
 {
 	const char *path = inside(f, a);
 
-	return path ? keep_one(f, upper, path, to, a->destination.s ? a->destination.s : path, &a->exclude) : error_set(f->err, ERROR_SYSTEM, "out of memory");
+	return path ? keep_one(f, upper, path, to, a->destination.s ? a->destination.s : path, &a->exclude)
+		    : error_set(f->err, ERROR_SYSTEM, "out of memory");
 }
 
 int flow_keep_artifacts(struct flow *f)
@@ -316,7 +322,8 @@ static int keep_in_layer(struct flow *f, const struct task_artifact *a, int uppe
 {
 	const char *path = inside(f, a);
 
-	return path ? keep_one(f, upper, path, to, path, &a->exclude) : error_set(f->err, ERROR_SYSTEM, "out of memory");
+	return path ? keep_one(f, upper, path, to, path, &a->exclude)
+		    : error_set(f->err, ERROR_SYSTEM, "out of memory");
 }
 
 int flow_show_artifacts(struct flow *f, struct image_work *to)
@@ -334,7 +341,8 @@ int flow_show_artifacts(struct flow *f, struct image_work *to)
 	room.bytes = flow_storage(f);
 	room.entries *= 10;
 	f->room = &room;
-	if (keep_one(f, upper, "logs/artifacts", layer, "logs/artifacts", NULL) < 0 || each_artifact(f, layer, keep_in_layer) < 0 || layer_own(layer, &f->judge.ids, f->err) < 0)
+	if (keep_one(f, upper, "logs/artifacts", layer, "logs/artifacts", NULL) < 0 ||
+	    each_artifact(f, layer, keep_in_layer) < 0 || layer_own(layer, &f->judge.ids, f->err) < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	return 0;
 }

@@ -26,7 +26,8 @@ static int copy_task(struct flow *f)
 		(void)error_sys(f->err, errno, "%s", text_show(&shown, sv_of(f->req->dir)));
 		return flow_fail(f, TASK_REFUSED);
 	}
-	if (mkdirat(f->scratch.fd, "stage", 0700) < 0 || (f->stage = openat(f->scratch.fd, "stage", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
+	if (mkdirat(f->scratch.fd, "stage", 0700) < 0 ||
+	    (f->stage = openat(f->scratch.fd, "stage", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
 		(void)error_sys(f->err, errno, "%s/stage", f->scratch.path);
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
@@ -58,7 +59,9 @@ static int load_task(struct flow *f)
 
 	note_problems(f, &problems);
 	if (r < 0)
-		return flow_fail(f, f->err->kind == ERROR_INPUT || f->err->kind == ERROR_DENIED ? TASK_REFUSED : TASK_INFRASTRUCTURE_ERROR);
+		return flow_fail(f, f->err->kind == ERROR_INPUT || f->err->kind == ERROR_DENIED
+					    ? TASK_REFUSED
+					    : TASK_INFRASTRUCTURE_ERROR);
 	if (f->task->name.s)
 		f->result->task = arena_str(f->arena, sv_of(f->task->name.s));
 	return 0;
@@ -66,7 +69,8 @@ static int load_task(struct flow *f)
 
 static int note_digests(struct flow *f)
 {
-	AUTO_FD tests = f->task->files.tests ? sys_open_beneath(f->stage, f->task->files.tests, O_RDONLY | O_DIRECTORY, 0) : -1;
+	AUTO_FD tests =
+		f->task->files.tests ? sys_open_beneath(f->stage, f->task->files.tests, O_RDONLY | O_DIRECTORY, 0) : -1;
 	char hex[SHA256_HEX];
 
 	if (digest_folder(f->stage, hex, f->err) < 0)
@@ -96,7 +100,12 @@ static int make_image(struct flow *f)
 	if (services_read(f) < 0)
 		return -1;
 	if (services_image(f, &f->image) < 0)
-		return f->result->status == TASK_TIMEOUT ? -1 : flow_fail(f, f->err->kind == ERROR_INPUT || f->err->kind == ERROR_DENIED || f->err->kind == ERROR_NOT_FOUND ? TASK_REFUSED : TASK_INFRASTRUCTURE_ERROR);
+		return f->result->status == TASK_TIMEOUT
+			       ? -1
+			       : flow_fail(f, f->err->kind == ERROR_INPUT || f->err->kind == ERROR_DENIED ||
+							      f->err->kind == ERROR_NOT_FOUND
+						      ? TASK_REFUSED
+						      : TASK_INFRASTRUCTURE_ERROR);
 	f->has_image = true;
 	f->result->digest_image = arena_str(f->arena, sv_of(f->image.digest + strlen("sha256:")));
 	return 0;

@@ -11,7 +11,8 @@
 #include "task/flow.h"
 #include "task/layer.h"
 
-/* The words that start a script of the task, which is at `inside` in the sandbox: by its first line, or by the shell where it has none. */
+/* The words that start a script of the task, which is at `inside` in the sandbox: by its first line, or by the shell
+ * where it has none. */
 static const char **start_script(struct flow *f, const char *staged, const char *inside)
 {
 	AUTO_FD fd = sys_open_beneath(f->stage, staged, O_RDONLY | O_NOFOLLOW, 0);
@@ -38,7 +39,9 @@ static int add_folder(struct flow *f, struct image_work *to, const char *staged,
 		(void)error_sys(f->err, layer < 0 ? errno : from, "the staged %s", staged);
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
-	return layer_add_folder(layer, &f->image.ids, target, from, f->err) < 0 ? flow_fail(f, TASK_INFRASTRUCTURE_ERROR) : 0;
+	return layer_add_folder(layer, &f->image.ids, target, from, f->err) < 0
+		       ? flow_fail(f, TASK_INFRASTRUCTURE_ERROR)
+		       : 0;
 }
 
 static int add_script(struct flow *f, struct image_work *to, const char *staged, const char *target)
@@ -50,7 +53,9 @@ static int add_script(struct flow *f, struct image_work *to, const char *staged,
 		(void)error_sys(f->err, layer < 0 ? errno : from, "the staged %s", staged);
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
-	return layer_add_file(layer, &f->image.ids, target, from, 0755, f->err) < 0 ? flow_fail(f, TASK_INFRASTRUCTURE_ERROR) : 0;
+	return layer_add_file(layer, &f->image.ids, target, from, 0755, f->err) < 0
+		       ? flow_fail(f, TASK_INFRASTRUCTURE_ERROR)
+		       : 0;
 }
 
 int flow_add_text(struct flow *f, struct image_work *to, const char *target, const char *text)
@@ -61,7 +66,9 @@ int flow_add_text(struct flow *f, struct image_work *to, const char *target, con
 		(void)error_sys(f->err, errno, "%s", to->upper);
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
-	return layer_add_text(layer, &f->image.ids, target, text, strlen(text), f->err) < 0 ? flow_fail(f, TASK_INFRASTRUCTURE_ERROR) : 0;
+	return layer_add_text(layer, &f->image.ids, target, text, strlen(text), f->err) < 0
+		       ? flow_fail(f, TASK_INFRASTRUCTURE_ERROR)
+		       : 0;
 }
 
 static const char *script_inside(struct flow *f, const char *folder, const char *script, const char *target)

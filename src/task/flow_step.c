@@ -84,7 +84,8 @@ const struct task_verifier *flow_verifier_of(const struct flow *f)
 
 const char *flow_instruction(struct flow *f)
 {
-	const char *text = f->step ? f->step->instruction : f->task->instruction, *prefix = flow_agent_of(f)->prompt_prefix.s;
+	const char *text = f->step ? f->step->instruction : f->task->instruction,
+		   *prefix = flow_agent_of(f)->prompt_prefix.s;
 
 	const char *whole = prefix ? arena_printf(f->arena, "%s\n\n%s", prefix, text) : NULL;
 

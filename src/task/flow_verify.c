@@ -49,7 +49,11 @@ static int find_judge(struct flow *f)
 	else
 		r = image_find(f->store, f->image.digest, &f->judge, f->err);
 	if (r < 0)
-		return f->result->status == TASK_TIMEOUT ? -1 : flow_fail(f, f->err->kind == ERROR_INPUT || f->err->kind == ERROR_DENIED ? TASK_REFUSED : TASK_INFRASTRUCTURE_ERROR);
+		return f->result->status == TASK_TIMEOUT
+			       ? -1
+			       : flow_fail(f, f->err->kind == ERROR_INPUT || f->err->kind == ERROR_DENIED
+						      ? TASK_REFUSED
+						      : TASK_INFRASTRUCTURE_ERROR);
 	f->has_judge = true;
 	return 0;
 }
@@ -84,7 +88,8 @@ static bool is_ours(const struct flow *f, const char *path)
 	static const char *const shown[] = {&AGENT_PLACE[sizeof("/run")], NULL};
 	static const char *const logs[] = {"agent", "artifacts", NULL};
 
-	return (strcmp(path, "/run") == 0 && holds_only(f, "run", shown)) || (strcmp(path, "/logs") == 0 && holds_only(f, "logs", logs));
+	return (strcmp(path, "/run") == 0 && holds_only(f, "run", shown)) ||
+	       (strcmp(path, "/logs") == 0 && holds_only(f, "logs", logs));
 }
 
 static void note_dropped(void *arg, const char *rule, const char *path, const char *message)
@@ -146,7 +151,13 @@ static int carry_from(struct flow *f, const struct image_work *changes, const ch
 {
 	const struct pol_num *conftests = &flow_verifier_of(f)->keep_conftests;
 	const struct image *judge = judge_of(f);
-	struct carry_request c = {.ids = &judge->ids, .layers = (const char *const *)judge->layers, .workdir = workdir(f), .env = env, .report = note_dropped, .arg = f, .stop = &f->attend.signals};
+	struct carry_request c = {.ids = &judge->ids,
+				  .layers = (const char *const *)judge->layers,
+				  .workdir = workdir(f),
+				  .env = env,
+				  .report = note_dropped,
+				  .arg = f,
+				  .stop = &f->attend.signals};
 	AUTO_FD from = flow_changes(f, changes);
 	AUTO_FD to = open(f->carried.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct task_files *files = flow_files(f);
@@ -161,7 +172,8 @@ static int carry_from(struct flow *f, const struct image_work *changes, const ch
 		(void)error_sys(f->err, from < 0 ? from : errno, "the agent's changes");
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
-	if (read_texts(f, files->tests, files->test_script, &tests) < 0 || read_texts(f, files->solution, files->solve_script, &solution) < 0)
+	if (read_texts(f, files->tests, files->test_script, &tests) < 0 ||
+	    read_texts(f, files->solution, files->solve_script, &solution) < 0)
 		return -1;
 	c.tests = &tests;
 	c.solution = &solution;
@@ -223,7 +235,9 @@ static int show_tests(struct flow *f, struct image_work *to, const char ***ret_a
 	if (f->task->format == TASK_DOCUMENT)
 		what.targets[1] = "/verifier";
 	for (i = 0; log_folders[i]; i++)
-		if (layer < 0 || (is_separate(f) && strcmp(log_folders[i], ARTIFACTS) == 0 ? layer_add_open : layer_add_empty)(layer, &f->image.ids, log_folders[i], f->err) < 0)
+		if (layer < 0 || (is_separate(f) && strcmp(log_folders[i], ARTIFACTS) == 0
+					  ? layer_add_open
+					  : layer_add_empty)(layer, &f->image.ids, log_folders[i], f->err) < 0)
 			return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	return flow_show(f, to, &what, ret_argv);
 }
@@ -233,7 +247,9 @@ static int verifier_error(struct flow *f)
 {
 	struct error why = *f->err;
 
-	(void)error_set(f->err, why.kind, "%s; the tests ended with exit status %d, and output/verify.txt has what they said", why.text, f->result->phases[PHASE_VERIFY].exit);
+	(void)error_set(f->err, why.kind,
+			"%s; the tests ended with exit status %d, and output/verify.txt has what they said", why.text,
+			f->result->phases[PHASE_VERIFY].exit);
 	return flow_fail(f, f->err->kind == ERROR_INPUT ? TASK_VERIFIER_ERROR : TASK_INFRASTRUCTURE_ERROR);
 }
 
@@ -263,13 +279,21 @@ static int run_verifier(struct flow *f, struct image_work *tests)
 	const struct task_verifier *v = flow_verifier_of(f);
 	const struct task_environment *own = flow_own_environment(f);
 	struct flow_env env = {0};
-	struct flow_command c = {.name = "verify", .phase = "verify", .env = &env, .work = &f->verifier, .user = v->user.s, .layers = {tests->upper, f->carried.upper}, .in = -1};
+	struct flow_command c = {.name = "verify",
+				 .phase = "verify",
+				 .env = &env,
+				 .work = &f->verifier,
+				 .user = v->user.s,
+				 .layers = {tests->upper, f->carried.upper},
+				 .in = -1};
 	struct flow_grants grants = {.n = 0};
 	struct task_ended e = {0};
 	const char **argv = NULL;
 
 	/* none unless it is declared */
-	c.network = v->network.mode.set ? &v->network : own && own->network.mode.set ? &own->network : &f->task->environment.network;
+	c.network = v->network.mode.set            ? &v->network
+		    : own && own->network.mode.set ? &own->network
+						   : &f->task->environment.network;
 	c.offline = !c.network->mode.set;
 	c.timeout_ms = v->timeout.set ? v->timeout.v : TASK_DEFAULT_VERIFIER_MS;
 	if (is_separate(f)) {
@@ -293,7 +317,9 @@ static int run_verifier(struct flow *f, struct image_work *tests)
 		return flow_fail(f, TASK_VERIFIER_ERROR);
 	}
 	if (e.timed_out) {
-		(void)error_set(f->err, ERROR_INPUT, "the verifier did not end within %llu s; output/verify.txt has what it said", (unsigned long long)c.timeout_ms / 1000);
+		(void)error_set(f->err, ERROR_INPUT,
+				"the verifier did not end within %llu s; output/verify.txt has what it said",
+				(unsigned long long)c.timeout_ms / 1000);
 		return flow_fail(f, TASK_VERIFIER_ERROR);
 	}
 	return 0;
@@ -340,7 +366,8 @@ static int verify_once(struct flow *f)
 	return r;
 }
 
-/* Tests that cannot even start in what the agent left, or find no reward for it, judge the image without it: it gets what it would have got for nothing, and where they can do no more there, it was not the agent. */
+/* Tests that cannot even start in what the agent left, or find no reward for it, judge the image without it: it gets
+ * what it would have got for nothing, and where they can do no more there, it was not the agent. */
 static int verify_without(struct flow *f)
 {
 	image_work_done(f->store, &f->verifier);
@@ -352,7 +379,8 @@ static int verify_without(struct flow *f)
 
 static void note_unusable(struct flow *f, const char *failed, const struct error *err)
 {
-	const char *why = arena_printf(f->arena, "none of the agent's changes is carried, for the tests %s with them: %s", failed, err->text);
+	const char *why = arena_printf(
+		f->arena, "none of the agent's changes is carried, for the tests %s with them: %s", failed, err->text);
 
 	if (why)
 		(void)task_result_find(f->result, "carry.unusable", "/", why);
@@ -373,7 +401,8 @@ static bool has_carried(const struct flow *f)
 	return any;
 }
 
-/* Tests that ran and left no reward. Where they have one for the image alone, it was what the agent left that kept them from it. */
+/* Tests that ran and left no reward. Where they have one for the image alone, it was what the agent left that kept them
+ * from it. */
 static int reward_without(struct flow *f, struct reward *ret)
 {
 	struct error why = *f->err;

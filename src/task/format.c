@@ -21,7 +21,8 @@ struct load {
 
 static void tell(struct load *l, bool warning, const char *file, const char *what)
 {
-	task_problem_add(l->problems, &(struct task_problem){.warning = warning, .file = file, .key = "", .what = what});
+	task_problem_add(l->problems,
+			 &(struct task_problem){.warning = warning, .file = file, .key = "", .what = what});
 }
 
 enum entry { ENTRY_NONE, ENTRY_FILE, ENTRY_FOLDER, ENTRY_OTHER };
@@ -46,7 +47,9 @@ static const char *find(struct load *l, const char *path, enum entry want)
 	if (is == want)
 		return path;
 	if (is != ENTRY_NONE)
-		tell(l, false, path, want == ENTRY_FILE ? "is not a regular file; put the file itself there" : "is not a folder; put the folder itself there");
+		tell(l, false, path,
+		     want == ENTRY_FILE ? "is not a regular file; put the file itself there"
+					: "is not a folder; put the folder itself there");
 	return NULL;
 }
 
@@ -97,7 +100,8 @@ static const char *read_instruction(struct load *l, const char *path, struct are
 	if (read_text(l, path, &text) < 0)
 		return NULL;
 	if (text.n == 0 || !is_text(buf_view(&text))) {
-		tell(l, false, path, text.n ? "is not UTF-8 text; save it as that" : "is empty; write what the agent is to do");
+		tell(l, false, path,
+		     text.n ? "is not UTF-8 text; save it as that" : "is empty; write what the agent is to do");
 		return NULL;
 	}
 	copy = arena_str(a, buf_view(&text));
@@ -109,17 +113,21 @@ static const char *read_instruction(struct load *l, const char *path, struct are
 /* Which format, by the configuration file; NULL: none, told. */
 static const char *find_config(struct load *l, enum task_format *ret)
 {
-	static const char *const names[] = {[TASK_HARBOR] = "task.toml", [TASK_DOCUMENT] = "task.md", [TASK_TERMINAL] = "task.yaml"};
+	static const char *const names[] = {
+		[TASK_HARBOR] = "task.toml", [TASK_DOCUMENT] = "task.md", [TASK_TERMINAL] = "task.yaml"};
 	bool toml = look(l, names[TASK_HARBOR]) != ENTRY_NONE, md = look(l, names[TASK_DOCUMENT]) != ENTRY_NONE;
 	enum task_format f = toml ? TASK_HARBOR : md ? TASK_DOCUMENT : TASK_TERMINAL;
 
 	if (toml && md) {
 		f = look(l, "instruction.md") != ENTRY_NONE ? TASK_HARBOR : TASK_DOCUMENT;
-		tell(l, true, names[f == TASK_HARBOR ? TASK_DOCUMENT : TASK_HARBOR], f == TASK_HARBOR ? "is not read, because task.toml and instruction.md are there" : "is not read, because task.md is there");
+		tell(l, true, names[f == TASK_HARBOR ? TASK_DOCUMENT : TASK_HARBOR],
+		     f == TASK_HARBOR ? "is not read, because task.toml and instruction.md are there"
+				      : "is not read, because task.md is there");
 	}
 	*ret = f;
 	if (look(l, names[f]) == ENTRY_NONE) {
-		tell(l, false, "task.toml", "is missing, and there is no task.md and no task.yaml either; is this a task's folder?");
+		tell(l, false, "task.toml",
+		     "is missing, and there is no task.md and no task.yaml either; is this a task's folder?");
 		return NULL;
 	}
 	return find(l, names[f], ENTRY_FILE);
@@ -158,12 +166,14 @@ static void find_harbor(struct load *l, struct task *t)
 		f->dockerfile = find(l, "environment/Dockerfile", ENTRY_FILE);
 		f->compose = find(l, "environment/docker-compose.yaml", ENTRY_FILE);
 	}
-	f->tests = document && look(l, "verifier") != ENTRY_NONE ? find(l, "verifier", ENTRY_FOLDER) : find(l, "tests", ENTRY_FOLDER);
+	f->tests = document && look(l, "verifier") != ENTRY_NONE ? find(l, "verifier", ENTRY_FOLDER)
+								 : find(l, "tests", ENTRY_FOLDER);
 	f->test_script = find_of(l, f->tests, "test.sh", ENTRY_FILE, t->arena);
 	find_separate(l, &t->verifier, f, t->arena);
 	if (document)
 		check_strategy(l, f->tests, t->arena);
-	f->solution = document && look(l, "oracle") != ENTRY_NONE ? find(l, "oracle", ENTRY_FOLDER) : find(l, "solution", ENTRY_FOLDER);
+	f->solution = document && look(l, "oracle") != ENTRY_NONE ? find(l, "oracle", ENTRY_FOLDER)
+								  : find(l, "solution", ENTRY_FOLDER);
 	f->solve_script = find_of(l, f->solution, "solve.sh", ENTRY_FILE, t->arena);
 	if (f->compose && look(l, "environment/.env") != ENTRY_NONE)
 		tell(l, true, "environment/.env", "is not read; variables are those of [environment.env]");
@@ -180,7 +190,8 @@ static void find_terminal(struct load *l, struct task *t)
 	f->test_script = find(l, "run-tests.sh", ENTRY_FILE);
 	f->solve_script = find(l, "solution.sh", ENTRY_FILE);
 	if (!f->solve_script && look(l, "solution.yaml") != ENTRY_NONE)
-		tell(l, true, "solution.yaml", "is not run: it is keystrokes for a terminal; the oracle has nothing to do");
+		tell(l, true, "solution.yaml",
+		     "is not run: it is keystrokes for a terminal; the oracle has nothing to do");
 	if (f->compose && look(l, ".env") != ENTRY_NONE)
 		tell(l, true, ".env", "is not read; a task sees no variable but those of the runner");
 }
@@ -193,7 +204,9 @@ void format_check_hooks(int folder, struct task_problems *problems)
 
 	for (i = 0; i < ARRAY_LEN(hooks); i++)
 		if (look(&l, hooks[i]) != ENTRY_NONE)
-			tell(&l, false, hooks[i], "is a hook that other runners execute on the host; move what it does into the Dockerfile, or remove it");
+			tell(&l, false, hooks[i],
+			     "is a hook that other runners execute on the host; move what it does into the Dockerfile, "
+			     "or remove it");
 }
 
 static void check_complete(struct load *l, const struct task *t)
@@ -202,9 +215,15 @@ static void check_complete(struct load *l, const struct task *t)
 	bool terminal = t->format == TASK_TERMINAL;
 
 	if (!f->dockerfile && !f->compose && !t->environment.docker_image.s)
-		tell(l, false, terminal ? "Dockerfile" : "environment/Dockerfile", terminal ? "is missing; there is nothing to build" : "is missing, and there is no docker_image; there is nothing to build");
+		tell(l, false, terminal ? "Dockerfile" : "environment/Dockerfile",
+		     terminal ? "is missing; there is nothing to build"
+			      : "is missing, and there is no docker_image; there is nothing to build");
 	if (!f->test_script && t->n_steps == 0)
-		tell(l, false, terminal ? "run-tests.sh" : f->tests && strcmp(f->tests, "verifier") == 0 ? "verifier/test.sh" : "tests/test.sh", "is missing; there is nothing to verify with");
+		tell(l, false,
+		     terminal                                        ? "run-tests.sh"
+		     : f->tests && strcmp(f->tests, "verifier") == 0 ? "verifier/test.sh"
+								     : "tests/test.sh",
+		     "is missing; there is nothing to verify with");
 	if (f->solution && !f->solve_script)
 		tell(l, true, f->solution, "has no solve.sh; the oracle has nothing to do");
 }
@@ -231,7 +250,8 @@ static void find_step(struct load *l, struct task *t, struct task_step *s)
 	s->files.workdir = find_of(l, folder, "workdir", ENTRY_FOLDER, a);
 	missing = arena_printf(a, "%s/tests/test.sh", folder);
 	if (!s->files.test_script && !t->files.test_script)
-		tell(l, false, missing ? missing : "steps", "is missing, and there is no tests/test.sh; there is nothing to verify with");
+		tell(l, false, missing ? missing : "steps",
+		     "is missing, and there is no tests/test.sh; there is nothing to verify with");
 }
 
 static void find_files(struct load *l, struct task *t, const char *config)
@@ -272,8 +292,10 @@ int format_refused(const struct task_problems *problems, struct error *err)
 	(void)text_show(&key, sv_of(p->key));
 	(void)text_show(&what, sv_of(p->what));
 	if (p->line)
-		return error_set(err, ERROR_INPUT, "%.150s:%u:%u: %.100s%s%.250s", file.s, p->line, p->column, key.s, *key.s ? ": " : "", what.s);
-	return error_set(err, ERROR_INPUT, "%.150s%s%.100s%s%.250s", file.s, *file.s ? ": " : "", key.s, *key.s ? ": " : "", what.s);
+		return error_set(err, ERROR_INPUT, "%.150s:%u:%u: %.100s%s%.250s", file.s, p->line, p->column, key.s,
+				 *key.s ? ": " : "", what.s);
+	return error_set(err, ERROR_INPUT, "%.150s%s%.100s%s%.250s", file.s, *file.s ? ": " : "", key.s,
+			 *key.s ? ": " : "", what.s);
 }
 
 /* Could the task not be looked at, whatever it says? */

@@ -132,7 +132,9 @@ static void artifacts(struct check *c, const struct task_artifacts *v)
 /* Which files there are is for us to find, not for a parser to say. */
 static void no_files(struct check *c, const struct task_files *f)
 {
-	need(c, !f->config && !f->instruction && !f->context && !f->dockerfile && !f->compose && !f->tests && !f->test_script && !f->test_dockerfile && !f->test_compose && !f->solution && !f->solve_script && !f->workdir);
+	need(c, !f->config && !f->instruction && !f->context && !f->dockerfile && !f->compose && !f->tests &&
+			!f->test_script && !f->test_dockerfile && !f->test_compose && !f->solution &&
+			!f->solve_script && !f->workdir);
 }
 
 static void step(struct check *c, const struct task_step *s)
@@ -168,5 +170,7 @@ int format_check(const struct task *t, struct error *err)
 		step(&c, &t->steps[i]);
 	no_files(&c, &t->files);
 	arena_free(c.arena);
-	return c.failed ? error_set(err, ERROR_INPUT, "the task could not be parsed safely: its parser said nothing that makes sense") : 0;
+	return c.failed ? error_set(err, ERROR_INPUT,
+				    "the task could not be parsed safely: its parser said nothing that makes sense")
+			: 0;
 }

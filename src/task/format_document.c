@@ -43,7 +43,8 @@ const char *format_document_split(struct sv text, struct format_document *ret)
 		line = next_line(rest, &rest);
 		lines++;
 		if (sv_is(trim(line), "---")) {
-			*ret = (struct format_document){.front = sv_n(text.p, (size_t)(start - text.p)), .body = rest, .body_line = lines + 1};
+			*ret = (struct format_document){
+				.front = sv_n(text.p, (size_t)(start - text.p)), .body = rest, .body_line = lines + 1};
 			return NULL;
 		}
 	}
@@ -67,7 +68,8 @@ static enum heading heading_of(struct sv line)
 	if (name.n == 12 && strncasecmp(name.p, "user-persona", 12) == 0)
 		return HEADING_OTHER;
 	for (i = 0; i < 2; i++)
-		if (name.n > strlen(prefixes[i]) && strncasecmp(name.p, prefixes[i], strlen(prefixes[i])) == 0 && !memchr(name.p, ' ', name.n))
+		if (name.n > strlen(prefixes[i]) && strncasecmp(name.p, prefixes[i], strlen(prefixes[i])) == 0 &&
+		    !memchr(name.p, ' ', name.n))
 			return HEADING_OTHER;
 	return HEADING_NONE;
 }
@@ -91,7 +93,8 @@ static const char *unescape(struct arena *a, struct sv text)
 	return out;
 }
 
-const char *format_document_instruction(struct arena *a, const struct format_document *d, const char **ret_wrong, uint32_t *ret_line)
+const char *format_document_instruction(struct arena *a, const struct format_document *d, const char **ret_wrong,
+					uint32_t *ret_line)
 {
 	struct sv rest = d->body, text = d->body, line;
 	const char *made;
@@ -105,7 +108,8 @@ const char *format_document_instruction(struct arena *a, const struct format_doc
 		h = heading_of(line);
 		*ret_line = at;
 		if (h == HEADING_OTHER)
-			*ret_wrong = "is a prompt for another role, scene or a simulated user, which Cordon does not play; it runs one agent on one prompt";
+			*ret_wrong = "is a prompt for another role, scene or a simulated user, which Cordon does not "
+				     "play; it runs one agent on one prompt";
 		else if (h == HEADING_PROMPT && prompt)
 			*ret_wrong = "is a second prompt; keep one";
 		if (*ret_wrong)

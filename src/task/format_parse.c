@@ -22,7 +22,8 @@ static void tell_syntax(struct task_problems *problems, const char *file, const 
 	unsigned line, column;
 	int used = 0;
 
-	if (strncmp(err->text, file, n) == 0 && sscanf(err->text + n, ":%9u:%9u: %n", &line, &column, &used) == 2 && used) {
+	if (strncmp(err->text, file, n) == 0 && sscanf(err->text + n, ":%9u:%9u: %n", &line, &column, &used) == 2 &&
+	    used) {
 		p.line = line;
 		p.column = column;
 		p.what = err->text + n + used;
@@ -30,9 +31,11 @@ static void tell_syntax(struct task_problems *problems, const char *file, const 
 	task_problem_add(problems, &p);
 }
 
-static int parse_tree(const struct format_input *in, struct sv text, struct arena *a, const struct ynode **ret, struct task_problems *problems, struct error *err)
+static int parse_tree(const struct format_input *in, struct sv text, struct arena *a, const struct ynode **ret,
+		      struct task_problems *problems, struct error *err)
 {
-	int r = in->format == TASK_HARBOR ? toml_tree(a, in->name, text, ret, err) : yaml_tree(a, in->name, text, ret, err);
+	int r = in->format == TASK_HARBOR ? toml_tree(a, in->name, text, ret, err)
+					  : yaml_tree(a, in->name, text, ret, err);
 
 	if (r < 0 && err->kind == ERROR_INPUT)
 		tell_syntax(problems, in->name, err);
@@ -41,12 +44,26 @@ static int parse_tree(const struct format_input *in, struct sv text, struct aren
 
 /* [metadata] and what else only describes. */
 static const char *const described[] = {"metadata", "task", "source", NULL};
-static const char *const described_terminal[] = {"descriptions", "author", "author_name", "author_email", "difficulty", "category", "tags", "language", "env_name",
-						 "disable_asciinema", "estimated_duration_sec", "expert_time_estimate_min", "junior_time_estimate_min", NULL};
+static const char *const described_terminal[] = {"descriptions",
+						 "author",
+						 "author_name",
+						 "author_email",
+						 "difficulty",
+						 "category",
+						 "tags",
+						 "language",
+						 "env_name",
+						 "disable_asciinema",
+						 "estimated_duration_sec",
+						 "expert_time_estimate_min",
+						 "junior_time_estimate_min",
+						 NULL};
 
 static int read_root(struct reader *r, const struct format_input *in, const struct ynode *root, struct task *t)
 {
-	static const struct reader_key *const rows[] = {[TASK_HARBOR] = format_harbor_rows, [TASK_DOCUMENT] = format_document_rows, [TASK_TERMINAL] = format_terminal_rows};
+	static const struct reader_key *const rows[] = {[TASK_HARBOR] = format_harbor_rows,
+							[TASK_DOCUMENT] = format_document_rows,
+							[TASK_TERMINAL] = format_terminal_rows};
 	const char *metadata;
 
 	if (reader_map(r, root, t, rows[in->format]) < 0)
@@ -67,8 +84,10 @@ static int check_steps(struct reader *r, const struct task *t)
 
 	for (i = 0; i < t->n_steps; i++)
 		for (k = 0; k < i; k++)
-			if (t->steps[i].name.s && t->steps[k].name.s && strcmp(t->steps[i].name.s, t->steps[k].name.s) == 0)
-				return format_fail_at(r, t->steps[i].name.at, "steps", "has two steps of one name; rename one");
+			if (t->steps[i].name.s && t->steps[k].name.s &&
+			    strcmp(t->steps[i].name.s, t->steps[k].name.s) == 0)
+				return format_fail_at(r, t->steps[i].name.at, "steps",
+						      "has two steps of one name; rename one");
 	return 0;
 }
 
@@ -90,7 +109,14 @@ static int read_body(struct reader *r, const struct format_document *d, struct t
 int format_parse(const struct format_input *in, struct task *t, struct task_problems *problems, struct error *err)
 {
 	struct format_telling telling = {problems, in->name};
-	struct reader r = {.arena = t->arena, .name = in->name, .file = 1, .err = err, .problem = format_tell, .problem_arg = &telling, .lenient = in->lenient, .null_is_absent = true};
+	struct reader r = {.arena = t->arena,
+			   .name = in->name,
+			   .file = 1,
+			   .err = err,
+			   .problem = format_tell,
+			   .problem_arg = &telling,
+			   .lenient = in->lenient,
+			   .null_is_absent = true};
 	struct format_document d = {.front = in->text};
 	struct arena *scratch = arena_new();
 	const struct ynode *root;
@@ -148,7 +174,8 @@ static int work(struct sv in, struct buf *out, struct error *err)
 	return r;
 }
 
-int format_parse_confined(const struct format_input *in, struct task **ret, struct task_problems *problems, struct error *err)
+int format_parse_confined(const struct format_input *in, struct task **ret, struct task_problems *problems,
+			  struct error *err)
 {
 	static const struct parse_role role = {.what = "the task", .parse = work};
 	AUTO_BUF question = {0};
@@ -168,5 +195,7 @@ int format_parse_confined(const struct format_input *in, struct task **ret, stru
 	r = task_decode(buf_view(&answer), ret, problems);
 	if (r == -ENOMEM)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
-	return r < 0 ? error_set(err, ERROR_INPUT, "the task could not be parsed safely: its parser said nothing that makes sense") : 0;
+	return r < 0 ? error_set(err, ERROR_INPUT,
+				 "the task could not be parsed safely: its parser said nothing that makes sense")
+		     : 0;
 }

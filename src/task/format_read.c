@@ -66,8 +66,12 @@ void format_tell(struct reader *r, const struct reader_problem *p)
 {
 	const struct format_telling *t = r->problem_arg;
 
-	task_problem_add(t->problems, &(struct task_problem){
-					      .warning = p->warning, .file = t->file, .line = p->line, .column = p->column, .key = p->path, .what = p->what});
+	task_problem_add(t->problems, &(struct task_problem){.warning = p->warning,
+							     .file = t->file,
+							     .line = p->line,
+							     .column = p->column,
+							     .key = p->path,
+							     .what = p->what});
 }
 
 /* Does a failure end the reading? Else it was told, and what is behind it is read. */
@@ -81,7 +85,8 @@ static int read_pair(struct reader *r, const struct ynode *key, struct pol_pair 
 	struct ynode name = *key;
 
 	name.plain = false;
-	if (reader_string(r, &name, value_env_name, &to->key) < 0 || want_string(r, key->value) < 0 || reader_string(r, key->value, task_value_text, &to->value) < 0)
+	if (reader_string(r, &name, value_env_name, &to->key) < 0 || want_string(r, key->value) < 0 ||
+	    reader_string(r, key->value, task_value_text, &to->value) < 0)
 		return -1;
 	to->at = reader_origin(r, key->value);
 	return 0;
@@ -186,13 +191,19 @@ int format_check_network(struct reader *r, struct task_network *net, const struc
 	bool no_internet = allow->set && !allow->v;
 
 	if (net->mode.set && net->mode.v != NET_NONE && no_internet)
-		return format_fail_at(r, allow->at, "allow_internet", "is false, and network_mode says otherwise; keep one of them");
+		return format_fail_at(r, allow->at, "allow_internet",
+				      "is false, and network_mode says otherwise; keep one of them");
 	if (net->mode.set && net->mode.v != NET_ALLOWLIST && net->hosts.n)
-		return format_fail_at(r, net->hosts.v[0].at, "allowed_hosts", "means nothing with this network_mode; write network_mode \"allowlist\", or remove the hosts");
+		return format_fail_at(
+			r, net->hosts.v[0].at, "allowed_hosts",
+			"means nothing with this network_mode; write network_mode \"allowlist\", or remove the hosts");
 	if (net->hosts.n && no_internet)
-		return format_fail_at(r, allow->at, "allow_internet", "is false, and allowed_hosts has hosts; keep one of them");
+		return format_fail_at(r, allow->at, "allow_internet",
+				      "is false, and allowed_hosts has hosts; keep one of them");
 	if (net->mode.set && net->mode.v == NET_ALLOWLIST && net->hosts.n == 0)
-		return format_fail_at(r, net->mode.at, "network_mode", "is \"allowlist\", and allowed_hosts names no host; name some, or write \"no-network\"");
+		return format_fail_at(
+			r, net->mode.at, "network_mode",
+			"is \"allowlist\", and allowed_hosts names no host; name some, or write \"no-network\"");
 	if (!net->mode.set && net->hosts.n)
 		net->mode = (struct pol_num){.v = NET_ALLOWLIST, .set = true, .at = net->hosts.v[0].at};
 	if (!net->mode.set && allow->set)
@@ -229,7 +240,8 @@ static void put(struct json *j, const struct ynode *n)
 			put(j, k->value);
 		}
 		json_close(j);
-	} else if (n->type == YTYPE_INTEGER || n->type == YTYPE_BOOL || (n->type == YTYPE_FLOAT && name_index(unsafe, n->text) < 0)) {
+	} else if (n->type == YTYPE_INTEGER || n->type == YTYPE_BOOL ||
+		   (n->type == YTYPE_FLOAT && name_index(unsafe, n->text) < 0)) {
 		json_raw(j, n->text);
 	} else {
 		json_sv(j, n->text);

@@ -1,5 +1,6 @@
 /*
- * format_read: reading functions for the tables of task formats, and how they tell of problems. As conf/reader.h, which they go with; nobody but format_*.c includes it.
+ * format_read: reading functions for the tables of task formats, and how they tell of problems. As conf/reader.h, which
+ * they go with; nobody but format_*.c includes it.
  */
 #ifndef CORDON_TASK_FORMAT_READ_H
 #define CORDON_TASK_FORMAT_READ_H
@@ -59,8 +60,9 @@ int format_check_names(struct reader *r, const struct ynode *map, const char *on
 const char *format_metadata(struct reader *r, const struct ynode *map, const char *const *keys);
 
 /* The text types that tables need. */
-extern const struct reader_text format_type_text, format_type_some, format_type_long, format_type_command, format_type_line, format_type_pattern, format_type_service, format_type_inside, format_type_source, format_type_below,
-	format_type_step, format_type_host, format_type_schema, format_type_image;
+extern const struct reader_text format_type_text, format_type_some, format_type_long, format_type_command,
+	format_type_line, format_type_pattern, format_type_service, format_type_inside, format_type_source,
+	format_type_below, format_type_step, format_type_host, format_type_schema, format_type_image;
 extern const struct reader_number format_type_seconds, format_type_seconds0, format_type_bool;
 
 reader_fn format_environment; /* struct task_environment */

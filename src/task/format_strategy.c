@@ -9,7 +9,8 @@
 #include "task/format_read.h"
 #include "wire/wire.h"
 
-static const char no_judge[] = "is a verifier that Cordon does not have; it runs test.sh (type script, command ./test.sh)";
+static const char no_judge[] =
+	"is a verifier that Cordon does not have; it runs test.sh (type script, command ./test.sh)";
 
 static bool is_one_of(struct sv s, const char *const *words)
 {
@@ -27,21 +28,27 @@ static int read_type(struct reader *r, const struct ynode *n, void *to, const vo
 
 static int read_command(struct reader *r, const struct ynode *n, void *to, const void *arg)
 {
-	static const char *const ours[] = {"./test.sh", "test.sh", "bash test.sh", "bash ./test.sh", "sh test.sh", "sh ./test.sh", "/tests/test.sh", "bash /tests/test.sh", NULL};
+	static const char *const ours[] = {"./test.sh",  "test.sh",      "bash test.sh",   "bash ./test.sh",
+					   "sh test.sh", "sh ./test.sh", "/tests/test.sh", "bash /tests/test.sh",
+					   NULL};
 
 	(void)to;
 	(void)arg;
 	if (reader_want(r, n, YNODE_SCALAR) < 0)
 		return -1;
-	return is_one_of(n->text, ours) ? 0 : reader_fail_value(r, n, "is not test.sh, which is what Cordon runs; let test.sh do it");
+	return is_one_of(n->text, ours)
+		       ? 0
+		       : reader_fail_value(r, n, "is not test.sh, which is what Cordon runs; let test.sh do it");
 }
 
-static const struct reader_key strategy_rows[] = {{"type", read_type, 0, NULL}, {"command", read_command, 0, NULL}, {.name = NULL}};
+static const struct reader_key strategy_rows[] = {
+	{"type", read_type, 0, NULL}, {"command", read_command, 0, NULL}, {.name = NULL}};
 
 /* Only the strategy that is taken has to be one that we have: the default, or the first. */
 static int check_strategies(struct reader *r, const struct ynode *verifier)
 {
-	const struct ynode *all = reader_find(verifier, "strategies"), *chosen = reader_find(verifier, "default_strategy"), *k;
+	const struct ynode *all = reader_find(verifier, "strategies"),
+			   *chosen = reader_find(verifier, "default_strategy"), *k;
 	char nothing = 0; /* is kept: the rows only look */
 
 	if (!all || reader_want(r, all, YNODE_MAP) < 0)
@@ -72,7 +79,8 @@ static int read_policy(struct reader *r, const struct ynode *n, void *to, const 
 	(void)to;
 	(void)arg;
 	if (metrics && metrics->kind == YNODE_MAP && metrics->n > 1)
-		reader_warn(r, n, "the reward is the key \"reward\", or the plain mean of all keys where there is none");
+		reader_warn(r, n,
+			    "the reward is the key \"reward\", or the plain mean of all keys where there is none");
 	return 0;
 }
 
@@ -87,20 +95,29 @@ static const struct reader_key output_rows[] = {
 static int read_verifier(struct reader *r, const struct ynode *n, void *to, const void *arg)
 {
 	static const struct reader_key rows[] = {
-		{"name", format_keep, 0, NULL},	  {"default_strategy", format_keep, 0, NULL}, {"strategies", format_keep, 0, NULL},
-		{"rubric", format_keep, 0, NULL}, {"outputs", reader_map, 0, output_rows},    {.name = NULL},
+		{"name", format_keep, 0, NULL},          {"default_strategy", format_keep, 0, NULL},
+		{"strategies", format_keep, 0, NULL},    {"rubric", format_keep, 0, NULL},
+		{"outputs", reader_map, 0, output_rows}, {.name = NULL},
 	};
 
 	(void)arg;
 	return reader_map(r, n, to, rows) < 0 ? -1 : check_strategies(r, n);
 }
 
-static const struct reader_key root_rows[] = {{"document_version", format_keep, 0, NULL}, {"verifier", read_verifier, 0, NULL}, {.name = NULL}};
+static const struct reader_key root_rows[] = {
+	{"document_version", format_keep, 0, NULL}, {"verifier", read_verifier, 0, NULL}, {.name = NULL}};
 
-int format_strategy(const char *name, struct sv text, struct arena *a, struct task_problems *problems, struct error *err)
+int format_strategy(const char *name, struct sv text, struct arena *a, struct task_problems *problems,
+		    struct error *err)
 {
 	struct format_telling telling = {problems, name};
-	struct reader r = {.arena = a, .name = name, .file = 1, .err = err, .problem = format_tell, .problem_arg = &telling, .null_is_absent = true};
+	struct reader r = {.arena = a,
+			   .name = name,
+			   .file = 1,
+			   .err = err,
+			   .problem = format_tell,
+			   .problem_arg = &telling,
+			   .null_is_absent = true};
 	const struct ynode *root;
 	struct format_document d;
 	const char *wrong = format_document_split(text, &d);
@@ -160,7 +177,8 @@ int format_strategy_confined(const char *name, struct sv text, struct task_probl
 	if (parse_role_run(&role, buf_view(&question), &answer, err) < 0)
 		return -1;
 	if (task_decode(buf_view(&answer), &t, problems) < 0)
-		return error_set(err, ERROR_INPUT, "verifier.md could not be parsed safely: its parser said nothing that makes sense");
+		return error_set(err, ERROR_INPUT,
+				 "verifier.md could not be parsed safely: its parser said nothing that makes sense");
 	task_free(t);
 	return 0;
 }

@@ -11,7 +11,8 @@ static const char no_gpu[] = "asks for hardware that no sandbox of Cordon's has;
 static const char no_judge[] = "is a verifier that Cordon does not have; it runs test scripts (type \"test-script\")";
 static const char no_host[] = "reaches into the host that runs the task, which nothing in a task may; remove it";
 static const char no_memory_score[] = "scores an agent's memory, which Cordon does not; remove it";
-static const char no_reward[] = "is a reward that is computed outside the verifier, which Cordon does not; let the verifier write it";
+static const char no_reward[] =
+	"is a reward that is computed outside the verifier, which Cordon does not; let the verifier write it";
 
 #define TEXT(type) &format_type_##type
 #define ROW(name, fn, type, member, arg)                                                                               \
@@ -35,14 +36,16 @@ static int read_hosts(struct reader *r, const struct ynode *n, void *to, const v
 		if (bounds_host_is_fine(hosts->v[i].s))
 			continue;
 		reader_enter_item(r, i);
-		(void)reader_fail_value(r, item, "is no public host; only the operator's policy can open such addresses");
+		(void)reader_fail_value(r, item,
+					"is no public host; only the operator's policy can open such addresses");
 		reader_leave(r);
 	}
 	return 0;
 }
 
 #define NETWORK_ROWS(type)                                                                                             \
-	ROW("network_mode", reader_enum, type, network.mode, task_network_names), ROW("allowed_hosts", read_hosts, type, network.hosts, NULL)
+	ROW("network_mode", reader_enum, type, network.mode, task_network_names),                                      \
+		ROW("allowed_hosts", read_hosts, type, network.hosts, NULL)
 
 /* ---- healthcheck, MCP servers, commands ---- */
 
@@ -115,7 +118,8 @@ static int read_headers(struct reader *r, const struct ynode *mcp, struct pol_pa
 	if (!to->v)
 		return -1;
 	for (k = n->first; k; k = k->next, to->n++)
-		if (reader_string(r, k, value_name, &to->v[to->n].key) < 0 || reader_string(r, k->value, task_value_text, &to->v[to->n].value) < 0)
+		if (reader_string(r, k, value_name, &to->v[to->n].key) < 0 ||
+		    reader_string(r, k->value, task_value_text, &to->v[to->n].value) < 0)
 			return -1;
 	to->set = true;
 	return 0;
@@ -226,7 +230,8 @@ static const struct reader_key environment_rows[] = {
 	ROW("workdir", format_str, task_environment, workdir, TEXT(inside)),
 	ROW("setup_commands", format_items, task_environment, setup, &command_items),
 	{"base_image", format_note, 0, "means nothing: the image is what the Dockerfile builds, or docker_image"},
-	{"bugswarm_image_tag", format_only_empty, 0, "names an image of a collection that Cordon does not know; write docker_image"},
+	{"bugswarm_image_tag", format_only_empty, 0,
+	 "names an image of a collection that Cordon does not know; write docker_image"},
 	{.name = NULL},
 };
 
@@ -248,7 +253,8 @@ int format_environment(struct reader *r, const struct ynode *n, void *to, const 
 	_Static_assert(offsetof(struct environment, e) == 0, "rows of both structs count from the same place");
 	if (reader_map(r, n, &env, environment_rows) < 0 || format_check_names(r, n, "docker_image", "image") < 0)
 		return -1;
-	if (check_size(r, &env.e.memory, &env.memory, "memory") < 0 || check_size(r, &env.e.storage, &env.storage, "storage") < 0)
+	if (check_size(r, &env.e.memory, &env.memory, "memory") < 0 ||
+	    check_size(r, &env.e.storage, &env.storage, "storage") < 0)
 		return -1;
 	if (format_check_network(r, &env.e.network, &env.allow) < 0)
 		return -1;
@@ -295,9 +301,11 @@ static int read_range(struct reader *r, const struct ynode *n, void *to, const v
 	(void)arg;
 	if (reader_want(r, n, YNODE_LIST) < 0)
 		return -1;
-	if (n->n != 2 || n->first->kind != YNODE_SCALAR || n->first->next->kind != YNODE_SCALAR || !task_value_double(n->first->text, &low) ||
-	    !task_value_double(n->first->next->text, &high) || low > 0 || high < 1 || low < -1e300 || high > 1e300)
-		return reader_fail(r, n, "is no range of rewards; write [LOW, HIGH] with LOW at most 0 and HIGH at least 1");
+	if (n->n != 2 || n->first->kind != YNODE_SCALAR || n->first->next->kind != YNODE_SCALAR ||
+	    !task_value_double(n->first->text, &low) || !task_value_double(n->first->next->text, &high) || low > 0 ||
+	    high < 1 || low < -1e300 || high > 1e300)
+		return reader_fail(r, n,
+				   "is no range of rewards; write [LOW, HIGH] with LOW at most 0 and HIGH at least 1");
 	*range = (struct task_range){.low = low, .high = high, .set = true, .at = reader_origin(r, n)};
 	return 0;
 }
@@ -321,7 +329,8 @@ static int read_own_environment(struct reader *r, const struct ynode *n, void *t
 
 static int read_hardening(struct reader *r, const struct ynode *n, void *to, const void *arg)
 {
-	static const struct reader_key rows[] = {{"cleanup_conftests", format_num, 0, &format_type_bool}, {.name = NULL}};
+	static const struct reader_key rows[] = {{"cleanup_conftests", format_num, 0, &format_type_bool},
+						 {.name = NULL}};
 	struct pol_num clean = {0}, *keep = to;
 
 	(void)arg;
@@ -372,10 +381,13 @@ int format_verifier(struct reader *r, const struct ynode *n, void *to, const voi
 	struct task_verifier *v = to;
 
 	(void)arg;
-	if (reader_map(r, n, to, verifier_rows) < 0 || format_check_names(r, n, "environment", "sandbox") < 0 || format_check_names(r, n, "environment_mode", "sandbox_mode") < 0)
+	if (reader_map(r, n, to, verifier_rows) < 0 || format_check_names(r, n, "environment", "sandbox") < 0 ||
+	    format_check_names(r, n, "environment_mode", "sandbox_mode") < 0)
 		return -1;
 	if (v->separate.set && !v->separate.v && v->environment)
-		return format_fail_at(r, v->separate.at, "environment_mode", "is \"shared\", and the verifier has an environment of its own; keep one of them");
+		return format_fail_at(
+			r, v->separate.at, "environment_mode",
+			"is \"shared\", and the verifier has an environment of its own; keep one of them");
 	if (!v->separate.set && v->environment)
 		v->separate = (struct pol_num){.v = 1, .set = true};
 	return format_check_network(r, &v->network, &no_word);
@@ -406,7 +418,8 @@ const struct format_items format_artifact_items = {sizeof(struct task_artifact),
 /* A number, or numbers by key. */
 static int read_min_reward(struct reader *r, const struct ynode *n, void *to, const void *arg)
 {
-	struct ynode key = {.kind = YNODE_SCALAR, .text = sv_of("reward"), .value = NULL}, map = {.kind = YNODE_MAP, .n = 1, .first = &key};
+	struct ynode key = {.kind = YNODE_SCALAR, .text = sv_of("reward"), .value = NULL},
+		     map = {.kind = YNODE_MAP, .n = 1, .first = &key};
 	struct pol_pairs *pairs = to;
 	struct ynode value = *n;
 	const struct ynode *k;
@@ -426,7 +439,8 @@ static int read_min_reward(struct reader *r, const struct ynode *n, void *to, co
 
 		if (k->value->kind != YNODE_SCALAR || !task_value_double(k->value->text, &number))
 			return reader_fail(r, k->value, "is not a number");
-		if (reader_string(r, k, task_value_line, &p->key) < 0 || reader_string(r, k->value, task_value_line, &p->value) < 0)
+		if (reader_string(r, k, task_value_line, &p->key) < 0 ||
+		    reader_string(r, k->value, task_value_line, &p->value) < 0)
 			return -1;
 		p->at = reader_origin(r, k->value);
 	}
@@ -486,27 +500,40 @@ static const struct reader_key solution_rows[] = {
 };
 
 #define COMMON_ROWS                                                                                                    \
-	ROW("schema_version", reader_str, task, schema, TEXT(schema)), ROW("version", reader_str, task, schema, TEXT(schema)), {"task", read_task, 0, NULL},                                        \
-		{"metadata", format_keep, 0, NULL}, {"source", format_keep, 0, NULL}, ROW("agent", format_agent, task, agent, NULL),                                                   \
-		ROW("verifier", format_verifier, task, verifier, NULL), ROW("environment", format_environment, task, environment, NULL),                                                 \
-		ROW("sandbox", format_environment, task, environment, NULL), ROW("solution", reader_map, task, solution, solution_rows),                                                 \
-		ROW("oracle", reader_map, task, solution, solution_rows), {"reward", format_only_empty, 0, no_reward},                                                                      \
-		ROW("multi_step_reward_strategy", reader_enum, task, steps_reward, task_steps_reward_names), ROW("steps", format_items, task, steps, &step_items),                       \
+	ROW("schema_version", reader_str, task, schema, TEXT(schema)),                                                 \
+		ROW("version", reader_str, task, schema, TEXT(schema)), {"task", read_task, 0, NULL},                  \
+		{"metadata", format_keep, 0, NULL}, {"source", format_keep, 0, NULL},                                  \
+		ROW("agent", format_agent, task, agent, NULL), ROW("verifier", format_verifier, task, verifier, NULL), \
+		ROW("environment", format_environment, task, environment, NULL),                                       \
+		ROW("sandbox", format_environment, task, environment, NULL),                                           \
+		ROW("solution", reader_map, task, solution, solution_rows),                                            \
+		ROW("oracle", reader_map, task, solution, solution_rows), {"reward", format_only_empty, 0, no_reward}, \
+		ROW("multi_step_reward_strategy", reader_enum, task, steps_reward, task_steps_reward_names),           \
+		ROW("steps", format_items, task, steps, &step_items),                                                  \
 		ROW("artifacts", format_items, task, artifacts, &format_artifact_items)
 
 const struct reader_key format_harbor_rows[] = {COMMON_ROWS, {.name = NULL}};
 
 /* ---- what only documents have ---- */
 
-static const char no_scenes[] = "asks for several agents, scenes or a simulated user, which Cordon does not play; it runs one agent on one prompt";
+static const char no_scenes[] = "asks for several agents, scenes or a simulated user, which Cordon does not play; it "
+				"runs one agent on one prompt";
 static const char no_profile[] = "names keys that are kept elsewhere; write them out";
-static const char no_runtime[] = "is for BenchFlow's own runner, and changes what is run; remove it, or run the task there";
+static const char no_runtime[] =
+	"is for BenchFlow's own runner, and changes what is run; remove it, or run the task there";
 
 /* What says nothing that changes a run. */
 static const struct reader_key benchflow_rows[] = {
-	{"document_version", format_keep, 0, NULL}, {"authoring", format_keep, 0, NULL},   {"compat", format_keep, 0, NULL}, {"compatibility", format_keep, 0, NULL},
-	{"environment", format_never, 0, no_runtime}, {"verifier", format_never, 0, no_runtime}, {"oracle", format_never, 0, no_runtime}, {"prompt", format_never, 0, no_scenes},
-	{"nudges", format_never, 0, no_scenes},	    {.name = NULL},
+	{"document_version", format_keep, 0, NULL},
+	{"authoring", format_keep, 0, NULL},
+	{"compat", format_keep, 0, NULL},
+	{"compatibility", format_keep, 0, NULL},
+	{"environment", format_never, 0, no_runtime},
+	{"verifier", format_never, 0, no_runtime},
+	{"oracle", format_never, 0, no_runtime},
+	{"prompt", format_never, 0, no_scenes},
+	{"nudges", format_never, 0, no_scenes},
+	{.name = NULL},
 };
 
 /* A folder by its one name, or the section. */

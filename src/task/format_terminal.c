@@ -38,7 +38,9 @@ static int read_same_shell(struct reader *r, const struct ynode *n, void *to, co
 	if (format_num(r, n, &same, &format_type_bool) < 0)
 		return -1;
 	if (same.v)
-		reader_warn(r, n, "the tests do not run in the agent's own shell, which has ended before they start; they see its files only");
+		reader_warn(r, n,
+			    "the tests do not run in the agent's own shell, which has ended before they start; they "
+			    "see its files only");
 	return 0;
 }
 
@@ -50,7 +52,8 @@ static int read_scripts(struct reader *r, const struct ynode *n, void *to, const
 		return -1;
 	if (n->n == 0 || (n->n == 1 && n->first->kind == YNODE_SCALAR && sv_is(n->first->text, "run-tests.sh")))
 		return 0;
-	return reader_fail(r, n, "names other scripts than run-tests.sh, which is the one that is run; let that one call them");
+	return reader_fail(
+		r, n, "names other scripts than run-tests.sh, which is the one that is run; let that one call them");
 }
 
 const struct reader_key format_terminal_rows[] = {

@@ -46,7 +46,9 @@ static bool scaled(struct sv s, double low, double high, double scale, uint64_t 
 
 const char *task_value_seconds(struct sv s, uint64_t *ret)
 {
-	return scaled(s, 0.001, 366 * 86400.0, 1000, ret) ? NULL : "is not a time; write seconds, more than 0 and at most a year";
+	return scaled(s, 0.001, 366 * 86400.0, 1000, ret)
+		       ? NULL
+		       : "is not a time; write seconds, more than 0 and at most a year";
 }
 
 const char *task_value_seconds0(struct sv s, uint64_t *ret)
@@ -56,7 +58,8 @@ const char *task_value_seconds0(struct sv s, uint64_t *ret)
 
 const char *task_value_cpus(struct sv s, uint64_t *ret)
 {
-	return scaled(s, 0.001, 1024, 1000, ret) ? NULL : "is not a number of processors; write one above 0, at most 1024";
+	return scaled(s, 0.001, 1024, 1000, ret) ? NULL
+						 : "is not a number of processors; write one above 0, at most 1024";
 }
 
 const char *task_value_megabytes(struct sv s, uint64_t *ret)
@@ -73,7 +76,8 @@ const char *task_value_size(struct sv s, uint64_t *ret)
 	size_t i;
 
 	for (i = 0; s.n && i < sizeof(units) / sizeof(units[0]); i++)
-		if ((s.p[s.n - 1] & ~0x20) == units[i].unit && scaled(sv_n(s.p, s.n - 1), units[i].low, units[i].high, units[i].scale, ret))
+		if ((s.p[s.n - 1] & ~0x20) == units[i].unit &&
+		    scaled(sv_n(s.p, s.n - 1), units[i].low, units[i].high, units[i].scale, ret))
 			return NULL;
 	return "is not a size; write one such as 2G or 512M";
 }
@@ -85,7 +89,9 @@ const char *task_value_retries(struct sv s, uint64_t *ret)
 
 const char *task_value_bool(struct sv s, uint64_t *ret)
 {
-	static const char *const words[] = {"false", "true", "False", "True", "FALSE", "TRUE", "no", "yes", "No", "Yes", "NO", "YES", "off", "on", "Off", "On", "OFF", "ON", NULL};
+	static const char *const words[] = {"false", "true", "False", "True", "FALSE", "TRUE", "no",
+					    "yes",   "No",   "Yes",   "NO",   "YES",   "off",  "on",
+					    "Off",   "On",   "OFF",   "ON",   NULL};
 	int i = name_index(words, s);
 
 	if (i < 0)
@@ -192,17 +198,22 @@ const char *task_value_pattern(struct arena *a, struct sv s, const char **ret)
 const char *task_value_service(struct arena *a, struct sv s, const char **ret)
 {
 	/* one that is not looked at would be taken from the agent's own, which the agent can write what it likes to */
-	return sv_is(s, "main") ? value_keep(a, s, ret) : "is a service other than \"main\", the agent's own, and only there commands run and files are taken; what another service has to show can be in a volume that \"main\" has read-only";
+	return sv_is(s, "main")
+		       ? value_keep(a, s, ret)
+		       : "is a service other than \"main\", the agent's own, and only there commands run and files are "
+			 "taken; what another service has to show can be in a volume that \"main\" has read-only";
 }
 
 const char *task_value_step(struct arena *a, struct sv s, const char **ret)
 {
-	return is_name(s, "-.", 64) ? value_keep(a, s, ret) : "is not a step's name; use at most 64 letters, digits, '-', '_' and '.'";
+	return is_name(s, "-.", 64) ? value_keep(a, s, ret)
+				    : "is not a step's name; use at most 64 letters, digits, '-', '_' and '.'";
 }
 
 const char *task_value_image(struct arena *a, struct sv s, const char **ret)
 {
-	return is_name(s, "-./:@", 512) ? value_keep(a, s, ret) : "is not the name of an image; write one such as ubuntu:24.04";
+	return is_name(s, "-./:@", 512) ? value_keep(a, s, ret)
+					: "is not the name of an image; write one such as ubuntu:24.04";
 }
 
 /* Without "." parts, empty parts and a slash at the end; what wrong says where there is a "..". */

@@ -1,5 +1,6 @@
 /*
- * format_value: typed scalars of tasks; the contract of conf/value.h holds here. Numbers may be written as floating point ("600.0", "1e3"), as task files do.
+ * format_value: typed scalars of tasks; the contract of conf/value.h holds here. Numbers may be written as floating
+ * point ("600.0", "1e3"), as task files do.
  */
 #ifndef CORDON_TASK_FORMAT_VALUE_H
 #define CORDON_TASK_FORMAT_VALUE_H

@@ -14,20 +14,24 @@ static int fetch_one(const struct task_grant *t, const struct credentials *c, st
 	int r;
 
 	if (!found)
-		return error_set(err, ERROR_INPUT, "credentials.yaml has no %s any more", text_show(&shown, sv_of(t->credential)));
+		return error_set(err, ERROR_INPUT, "credentials.yaml has no %s any more",
+				 text_show(&shown, sv_of(t->credential)));
 	buf_init(&value, SOURCE_MAX);
 	r = source_fetch(&found->from, &value, err);
 	if (r == 0 && memchr(value.p, '\0', value.n))
-		r = error_set(err, ERROR_INPUT, "the value of %s holds a NUL byte, which a variable cannot", text_show(&shown, sv_of(t->credential)));
+		r = error_set(err, ERROR_INPUT, "the value of %s holds a NUL byte, which a variable cannot",
+			      text_show(&shown, sv_of(t->credential)));
 	/* in full size at once: growing would leave copies behind */
 	buf_init(to, SOURCE_MAX + 512);
-	if (r == 0 && (buf_reserve(to, strlen(t->variable) + value.n + 2) < 0 || buf_printf(to, "%s=", t->variable) < 0 || buf_sv(to, buf_view(&value)) < 0))
+	if (r == 0 && (buf_reserve(to, strlen(t->variable) + value.n + 2) < 0 ||
+		       buf_printf(to, "%s=", t->variable) < 0 || buf_sv(to, buf_view(&value)) < 0))
 		r = error_set(err, ERROR_SYSTEM, "out of memory");
 	source_wipe(&value);
 	return r;
 }
 
-int grants_fetch(struct grants *g, const struct task_sandbox *s, const struct credentials *c, const char *const **env, struct error *err)
+int grants_fetch(struct grants *g, const struct task_sandbox *s, const struct credentials *c, const char *const **env,
+		 struct error *err)
 {
 	size_t n = 0, i;
 

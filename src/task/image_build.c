@@ -55,7 +55,8 @@ static int copy_folder(struct building *b, struct error *err)
 
 	if (from < 0)
 		return error_sys(err, errno, "%s", text_show(&shown, sv_of(b->req->dir)));
-	if (mkdirat(b->scratch.fd, "stage", 0700) < 0 || (b->stage = openat(b->scratch.fd, "stage", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+	if (mkdirat(b->scratch.fd, "stage", 0700) < 0 ||
+	    (b->stage = openat(b->scratch.fd, "stage", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
 		return error_sys(err, errno, "%s/stage", b->scratch.path);
 	if (stage_copy(from, b->stage, &stage_default_limits, &stats, &b->modes, &problems, err) == 0)
 		return 0;
@@ -108,7 +109,8 @@ static int run_step(void *arg, const struct build_run *r, struct error *err)
 {
 	struct building *b = arg;
 	AUTO_FD nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	struct task_sandbox s = {.name = "build", .phase = "build", .argv = r->argv, .root = *r->root, .in = nothing, .out = -1};
+	struct task_sandbox s = {
+		.name = "build", .phase = "build", .argv = r->argv, .root = *r->root, .in = nothing, .out = -1};
 	const struct bounds bounds = {.offline = r->no_network, .environment = &b->limits};
 	struct task_ended e = {0};
 
@@ -135,7 +137,8 @@ static void show_step(void *arg, size_t at, size_t all, const char *text, bool c
 	struct text_shown shown;
 	char line[ATTEND_LINE];
 
-	(void)snprintf(line, sizeof(line), "%zu/%zu %s%.100s", at, all, cached ? "(made before) " : "", text_show(&shown, sv_of(text)));
+	(void)snprintf(line, sizeof(line), "%zu/%zu %s%.100s", at, all, cached ? "(made before) " : "",
+		       text_show(&shown, sv_of(text)));
 	if (to)
 		to->phase(to->arg, arena_printf(b->arena, "%s", line));
 }
@@ -150,8 +153,19 @@ static void note(void *arg, const char *text)
 static int build(struct building *b, struct image_store *store, struct build_result *ret, struct error *err)
 {
 	AUTO_FREE char *engine = build_engine_path();
-	struct build_request req = {.store = store, .context = b->stage, .modes = &b->modes, .dockerfile = "Dockerfile", .args = b->req->args, .name = b->req->name, .engine = engine, .run = run_step, .step = show_step, .note = note, .arg = b,
-				    .bounds = build_limits(&b->limits, b->arena), .limit = {.room = build_storage(&b->limits)}};
+	struct build_request req = {.store = store,
+				    .context = b->stage,
+				    .modes = &b->modes,
+				    .dockerfile = "Dockerfile",
+				    .args = b->req->args,
+				    .name = b->req->name,
+				    .engine = engine,
+				    .run = run_step,
+				    .step = show_step,
+				    .note = note,
+				    .arg = b,
+				    .bounds = build_limits(&b->limits, b->arena),
+				    .limit = {.room = build_storage(&b->limits)}};
 	AUTO_PROBLEMS problems = {.n = 0};
 
 	if (!req.bounds)
@@ -173,14 +187,20 @@ static int prepare(struct building *b, struct error *err)
 
 int image_build(const struct image_build *req, struct build_result *ret, int *ret_signal, struct error *err)
 {
-	struct building b = {.req = req, .attend = {.launcher = req->launcher, .progress = req->progress, .signals = -1}, .scratch = SCRATCH_NONE, .arena = arena_new(), .stage = -1, .log = -1};
+	struct building b = {.req = req,
+			     .attend = {.launcher = req->launcher, .progress = req->progress, .signals = -1},
+			     .scratch = SCRATCH_NONE,
+			     .arena = arena_new(),
+			     .stage = -1,
+			     .log = -1};
 	char canonical[IMAGE_NAME_MAX + 1];
 	struct image_store *store = NULL;
 	int r = image_name_canonical(sv_of(req->name), canonical, err);
 
 	/* as at an import: it is a promise of what is in it */
 	if (r == 0 && strchr(canonical, '@'))
-		r = error_set(err, ERROR_INPUT, "%s: nobody knows the digest before it is built; give it a name with a tag", canonical);
+		r = error_set(err, ERROR_INPUT,
+			      "%s: nobody knows the digest before it is built; give it a name with a tag", canonical);
 	if (r == 0)
 		r = prepare(&b, err);
 	if (r == 0)

@@ -1,8 +1,9 @@
 /*
  * image_build: an image from a folder with a Dockerfile, for the operator: `cordon image build`.
  *
- * The same as the build phase of a task, with the same checks: the folder is copied first (stage.h), and only the copy is read; what a Dockerfile may not do is refused with its line; each RUN is a sandbox under the operator's
- * policy for the phase build. What RUNs print goes to a file; where one fails, its last lines are told.
+ * The same as the build phase of a task, with the same checks: the folder is copied first (stage.h), and only the copy
+ * is read; what a Dockerfile may not do is refused with its line; each RUN is a sandbox under the operator's policy for
+ * the phase build. What RUNs print goes to a file; where one fails, its last lines are told.
  */
 #ifndef CORDON_TASK_IMAGE_BUILD_H
 #define CORDON_TASK_IMAGE_BUILD_H
@@ -21,7 +22,8 @@ struct image_build {
 	void *arg;
 };
 
-/* *ret_signal: what it was interrupted by, or 0. ERROR_INPUT: the folder or its Dockerfile is refused; what else is wrong with them was noted. */
+/* *ret_signal: what it was interrupted by, or 0. ERROR_INPUT: the folder or its Dockerfile is refused; what else is
+ * wrong with them was noted. */
 int image_build(const struct image_build *req, struct build_result *ret, int *ret_signal, struct error *err);
 
 #endif

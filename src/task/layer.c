@@ -137,7 +137,8 @@ int layer_open(const char *path, const struct image_ids *ids)
 	if (at < 0 || fstat(at, &st) < 0)
 		return -errno;
 	/* an ordinary user has no way into what belongs to another id of the image, or is shut */
-	if ((st.st_uid != ids->zero_uid || (st.st_mode & 0700) != 0700) && image_in_ids(ids, give_back, &at, &ignored) < 0)
+	if ((st.st_uid != ids->zero_uid || (st.st_mode & 0700) != 0700) &&
+	    image_in_ids(ids, give_back, &at, &ignored) < 0)
 		return -EACCES;
 	dir = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return dir < 0 ? -errno : dir;
@@ -178,7 +179,8 @@ static int open_made(int parent, const char *name, const char *target, struct er
 	return dir < 0 ? fail(errno, "a folder", target, err) : dir;
 }
 
-static int add_made(int layer, const struct image_ids *ids, const char *target, unsigned mode, bool sealed, struct error *err)
+static int add_made(int layer, const struct image_ids *ids, const char *target, unsigned mode, bool sealed,
+		    struct error *err)
 {
 	char name[NAME_MAX + 1];
 	AUTO_FD parent = make_parents(layer, ids, target, name);
@@ -247,7 +249,8 @@ static int new_file(int layer, const struct image_ids *ids, const char *target, 
 	return r < 0 ? r : fd_take(&fd);
 }
 
-int layer_add_text(int layer, const struct image_ids *ids, const char *target, const void *bytes, size_t n, struct error *err)
+int layer_add_text(int layer, const struct image_ids *ids, const char *target, const void *bytes, size_t n,
+		   struct error *err)
 {
 	AUTO_FD fd = new_file(layer, ids, target, 0644);
 	int r = fd < 0 ? fd : write_all(fd, bytes, n);
@@ -255,7 +258,8 @@ int layer_add_text(int layer, const struct image_ids *ids, const char *target, c
 	return r < 0 ? fail(r, "a file", target, err) : 0;
 }
 
-int layer_add_file(int layer, const struct image_ids *ids, const char *target, int from, unsigned mode, struct error *err)
+int layer_add_file(int layer, const struct image_ids *ids, const char *target, int from, unsigned mode,
+		   struct error *err)
 {
 	AUTO_FD fd = new_file(layer, ids, target, mode);
 	char bytes[65536];

@@ -1,8 +1,9 @@
 /*
  * layer: files of the stage as a layer of a sandbox's root: tests, a solution, an instruction.
  *
- * A folder of a layer that lies on top hides whatever the image or the agent has under that name: it is marked opaque, so that nothing of theirs shows through, and belongs to the sandbox's root. The layer is an overlay's lower
- * folder: what a sandbox changes in it goes elsewhere.
+ * A folder of a layer that lies on top hides whatever the image or the agent has under that name: it is marked opaque,
+ * so that nothing of theirs shows through, and belongs to the sandbox's root. The layer is an overlay's lower folder:
+ * what a sandbox changes in it goes elsewhere.
  *
  * `layer` is an empty folder that only we can write to (image/store.h: image_work).
  */
@@ -22,10 +23,13 @@ int layer_add_empty(int layer, const struct image_ids *ids, const char *target, 
 int layer_add_open(int layer, const struct image_ids *ids, const char *target, struct error *err);
 
 /* One file; target names it. */
-int layer_add_file(int layer, const struct image_ids *ids, const char *target, int from, unsigned mode, struct error *err);
-int layer_add_text(int layer, const struct image_ids *ids, const char *target, const void *bytes, size_t n, struct error *err);
+int layer_add_file(int layer, const struct image_ids *ids, const char *target, int from, unsigned mode,
+		   struct error *err);
+int layer_add_text(int layer, const struct image_ids *ids, const char *target, const void *bytes, size_t n,
+		   struct error *err);
 
-/* The folder of a layer that a sandbox has written to, and whose owner and mode are therefore what it made of its root: they are inside 0's again, and open to us. An fd, or -errno. */
+/* The folder of a layer that a sandbox has written to, and whose owner and mode are therefore what it made of its root:
+ * they are inside 0's again, and open to us. An fd, or -errno. */
 int layer_open(const char *path, const struct image_ids *ids);
 
 /* All of it belongs to the sandbox's root; or one name of a folder, with all below it. */
@@ -33,7 +37,8 @@ int layer_own(int layer, const struct image_ids *ids, struct error *err);
 int layer_own_name(int dir, const char *name, const struct image_ids *ids, struct error *err);
 
 /*
- * Where the layer is one that a sandbox has written to: whatever stands on the way to target, or there, and is no folder (a file, a link, the mark of something deleted) becomes an empty one, which hides what lies below it. What is
+ * Where the layer is one that a sandbox has written to: whatever stands on the way to target, or there, and is no
+ * folder (a file, a link, the mark of something deleted) becomes an empty one, which hides what lies below it. What is
  * missing is not made. 0 or -errno.
  */
 int layer_clear_way(int layer, const struct image_ids *ids, const char *target);

@@ -18,8 +18,10 @@ enum { PATH_BYTES = 64 << 10 };
 
 static const char unclear[] = "its name has control, invisible or non-UTF-8 characters";
 static const char too_long[] = "its path is too long to be judged";
-static const char is_git[] = "git takes what has this name for a repository, or for the way to one, and runs programs that a repository names";
-static const char makes_repository[] = "a git repository by what is in it, whatever its name: git runs programs that a repository names";
+static const char is_git[] = "git takes what has this name for a repository, or for the way to one, and runs programs "
+			     "that a repository names";
+static const char makes_repository[] =
+	"a git repository by what is in it, whatever its name: git runs programs that a repository names";
 
 static char fold(char c)
 {
@@ -165,7 +167,8 @@ static unsigned parts_in(int folder)
 	return parts;
 }
 
-/* Looking what is there costs: a part that has dots or spaces behind it, of which there may be any number, is none that anybody needs. */
+/* Looking what is there costs: a part that has dots or spaces behind it, of which there may be any number, is none that
+ * anybody needs. */
 static const char *check_repository(int to, struct sv folded, const char *name)
 {
 	unsigned part = part_of(folded);

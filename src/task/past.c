@@ -19,7 +19,9 @@ enum { HOLD_TRIES = 50, HOLD_WAIT_MS = 20, NAMES_MAX = 1000000, SAID_MAX = 1 << 
 
 int past_root(const char *state, char ret[PATH_MAX], struct error *err)
 {
-	return snprintf(ret, PATH_MAX, "%s/tasks", state) >= PATH_MAX ? error_set(err, ERROR_INPUT, "XDG_STATE_HOME: the path is too long") : 0;
+	return snprintf(ret, PATH_MAX, "%s/tasks", state) >= PATH_MAX
+		       ? error_set(err, ERROR_INPUT, "XDG_STATE_HOME: the path is too long")
+		       : 0;
 }
 
 void past_name(char ret[PAST_ID_MAX])
@@ -52,9 +54,11 @@ int past_hold(int dir, const char *path, struct error *err)
 	struct stat st;
 
 	if (lock(dir) < 0)
-		return error_set(err, ERROR_USAGE, "%s is in use by another run; name a new folder", text_show(&shown, sv_of(path)));
+		return error_set(err, ERROR_USAGE, "%s is in use by another run; name a new folder",
+				 text_show(&shown, sv_of(path)));
 	if (fstat(dir, &st) < 0 || st.st_nlink == 0)
-		return error_set(err, ERROR_USAGE, "%s was removed meanwhile; try again", text_show(&shown, sv_of(path)));
+		return error_set(err, ERROR_USAGE, "%s was removed meanwhile; try again",
+				 text_show(&shown, sv_of(path)));
 	return 0;
 }
 
@@ -187,8 +191,12 @@ int past_open(const char *root, const char *id, struct past *ret, struct error *
 	if (p.dir < 0 || snprintf(p.path, sizeof(p.path), "%s/%s", root, id) >= (int)sizeof(p.path)) {
 		past_done(&p);
 		if (strchr(id, '/'))
-			return error_set(err, ERROR_INPUT, "%s: results are named by their ids, which `cordon task ls` lists; in a folder of --out, result.json and report.html say it", text_show(&shown, sv_of(id)));
-		return error_set(err, ERROR_INPUT, "there is no result %s; `cordon task ls` lists them", text_show(&shown, sv_of(id)));
+			return error_set(err, ERROR_INPUT,
+					 "%s: results are named by their ids, which `cordon task ls` lists; in a "
+					 "folder of --out, result.json and report.html say it",
+					 text_show(&shown, sv_of(id)));
+		return error_set(err, ERROR_INPUT, "there is no result %s; `cordon task ls` lists them",
+				 text_show(&shown, sv_of(id)));
 	}
 	(void)snprintf(p.id, sizeof(p.id), "%s", id);
 	p.running = flock(p.dir, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
@@ -203,7 +211,8 @@ int past_read(const struct past *p, struct task_result *ret, struct buf *text, s
 	int r;
 
 	if (fd < 0 && errno == ENOENT)
-		return error_set(err, ERROR_MISSING, "%s has no result: %s", p->id, p->running ? "it is going on" : "it was killed");
+		return error_set(err, ERROR_MISSING, "%s has no result: %s", p->id,
+				 p->running ? "it is going on" : "it was killed");
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return error_sys(err, fd < 0 ? errno : EINVAL, "%s/result.json", p->path);
 	r = buf_read_fd(text, fd);

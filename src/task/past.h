@@ -40,14 +40,16 @@ int past_hold(int dir, const char *path, struct error *err);
 void past_say(int dir, const char *task, const char *agent);
 void past_unsay(int dir);
 
-/* Calls fn for each id, the newest first, until it returns another value than 0, which is returned. A folder that is not there holds none. */
+/* Calls fn for each id, the newest first, until it returns another value than 0, which is returned. A folder that is
+ * not there holds none. */
 int past_each(const char *root, int (*fn)(void *arg, const char *id), void *arg, struct error *err);
 
 /* ERROR_INPUT where there is none of that id. past_done() lets go of it. */
 int past_open(const char *root, const char *id, struct past *ret, struct error *err);
 void past_done(struct past *p);
 
-/* Its result, in the arena ret->arena, and its text as it is in the file but for blanks. ERROR_MISSING where there is none: it goes on, or was killed. */
+/* Its result, in the arena ret->arena, and its text as it is in the file but for blanks. ERROR_MISSING where there is
+ * none: it goes on, or was killed. */
 int past_read(const struct past *p, struct task_result *ret, struct buf *text, struct error *err);
 
 /* What was said of one that has no result, in the arena; NULL where nothing was. */

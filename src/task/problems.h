@@ -1,8 +1,10 @@
 /*
  * problems: all that is wrong with a task, not only the first of it.
  *
- * One line each, in the form that errors have: "FILE:LINE: key: what; what to do". Untrusted text must be escaped before it gets here (base/text.h). At most PROBLEMS_MAX lines are kept, the others are
- * counted. Owns its lines: problems_done() frees them. Where memory ends a line is counted and not kept, so a list that had something added is never empty.
+ * One line each, in the form that errors have: "FILE:LINE: key: what; what to do". Untrusted text must be escaped
+ * before it gets here (base/text.h). At most PROBLEMS_MAX lines are kept, the others are counted. Owns its lines:
+ * problems_done() frees them. Where memory ends a line is counted and not kept, so a list that had something added is
+ * never empty.
  */
 #ifndef CORDON_TASK_PROBLEMS_H
 #define CORDON_TASK_PROBLEMS_H

@@ -10,7 +10,8 @@ static void put_status(const struct task_result *r, struct buf *out)
 
 	(void)buf_printf(out, "<header>\n<h1>");
 	page_text(out, r->task);
-	(void)buf_printf(out, "</h1>\n<span class=\"pill %s\">%s</span>\n</header>\n", class, task_status_names[r->status]);
+	(void)buf_printf(out, "</h1>\n<span class=\"pill %s\">%s</span>\n</header>\n", class,
+			 task_status_names[r->status]);
 }
 
 static void put_tile(struct buf *out, const char *name, const char *unit, double v)
@@ -55,7 +56,8 @@ static void put_phases(const struct task_result *r, struct buf *out)
 {
 	size_t i;
 
-	(void)buf_str(out, "<section>\n<h2>Phases</h2>\n<table>\n<tr><th>phase</th><th>time</th><th>exit</th><th>runtime</th></tr>\n");
+	(void)buf_str(out, "<section>\n<h2>Phases</h2>\n<table>\n<tr><th>phase</th><th>time</th><th>exit</"
+			   "th><th>runtime</th></tr>\n");
 	for (i = 0; i < TASK_PHASES; i++) {
 		if (!r->phases[i].ran)
 			continue;
@@ -70,7 +72,8 @@ static void put_phases(const struct task_result *r, struct buf *out)
 
 static void put_findings(const struct task_result *r, struct buf *out)
 {
-	size_t i, n = r->n_findings < FINDINGS_SHOWN ? r->n_findings : FINDINGS_SHOWN, left = r->n_findings + r->more_findings - n;
+	size_t i, n = r->n_findings < FINDINGS_SHOWN ? r->n_findings : FINDINGS_SHOWN,
+		  left = r->n_findings + r->more_findings - n;
 
 	if (n == 0)
 		return;

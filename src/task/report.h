@@ -7,7 +7,8 @@
 #include "base/buf.h"
 #include "task/result.h"
 
-/* files: what is linked, as paths relative to the page's folder; NULL-terminated, or NULL. Their names end in what browsers show as text, or not at all. */
+/* files: what is linked, as paths relative to the page's folder; NULL-terminated, or NULL. Their names end in what
+ * browsers show as text, or not at all. */
 void task_report_page(const struct task_result *r, const char *const *files, struct buf *out);
 
 #endif

@@ -8,7 +8,8 @@
 
 #include "base/json.h"
 
-const char *const task_status_names[] = {"scored", "verifier_error", "agent_error", "timeout", "refused", "infrastructure_error", NULL};
+const char *const task_status_names[] = {"scored",  "verifier_error",       "agent_error", "timeout",
+					 "refused", "infrastructure_error", NULL};
 const char *const task_phase_names[] = {"stage", "build", "setup", "agent", "freeze", "verify", "collect", NULL};
 
 int task_exit_status(const struct task_result *r)
@@ -169,7 +170,8 @@ int task_result_find(struct task_result *r, const char *rule, const char *path, 
 		r->findings = f;
 	}
 	f = &r->findings[r->n_findings];
-	*f = (struct task_finding){arena_str(r->arena, sv_of(rule)), arena_str(r->arena, sv_of(path)), arena_str(r->arena, sv_of(message))};
+	*f = (struct task_finding){arena_str(r->arena, sv_of(rule)), arena_str(r->arena, sv_of(path)),
+				   arena_str(r->arena, sv_of(message))};
 	if (!f->rule || !f->path || !f->message)
 		return -1;
 	r->n_findings++;

@@ -13,11 +13,27 @@
 #include "base/buf.h"
 #include "base/json.h"
 
-enum task_status { TASK_SCORED, TASK_VERIFIER_ERROR, TASK_AGENT_ERROR, TASK_TIMEOUT, TASK_REFUSED, TASK_INFRASTRUCTURE_ERROR };
+enum task_status {
+	TASK_SCORED,
+	TASK_VERIFIER_ERROR,
+	TASK_AGENT_ERROR,
+	TASK_TIMEOUT,
+	TASK_REFUSED,
+	TASK_INFRASTRUCTURE_ERROR
+};
 
 extern const char *const task_status_names[];
 
-enum task_phase { PHASE_STAGE, PHASE_BUILD, PHASE_SETUP, PHASE_AGENT, PHASE_FREEZE, PHASE_VERIFY, PHASE_COLLECT, TASK_PHASES };
+enum task_phase {
+	PHASE_STAGE,
+	PHASE_BUILD,
+	PHASE_SETUP,
+	PHASE_AGENT,
+	PHASE_FREEZE,
+	PHASE_VERIFY,
+	PHASE_COLLECT,
+	TASK_PHASES
+};
 
 extern const char *const task_phase_names[];
 
@@ -54,8 +70,10 @@ struct task_result {
 	double reward;	    /* TASK_SCORED only */
 	struct task_reward *rewards;
 	size_t n_rewards;
-	bool agent_timed_out; /* the agent, in any of its steps, was ended because its time was over; what it left is judged all the same */
-	const char *runtime, *isolation; /* the agent's; where none got so far, of the first sandbox. NULL: none was started */
+	bool agent_timed_out; /* the agent, in any of its steps, was ended because its time was over; what it left is
+				 judged all the same */
+	const char *runtime,
+		*isolation; /* the agent's; where none got so far, of the first sandbox. NULL: none was started */
 	struct task_phase_result phases[TASK_PHASES];
 	const char *usage; /* JSON object; NULL: none */
 	uint64_t denials;
@@ -73,7 +91,8 @@ void task_result_number(struct json *j, double v);
 
 void task_result_json(const struct task_result *r, struct buf *out);
 
-/* The other way: what task_result_json() wrote, by this version or another. text is made canonical (json_scan.h). 0, -EINVAL, -EFBIG or -ENOMEM. */
+/* The other way: what task_result_json() wrote, by this version or another. text is made canonical (json_scan.h). 0,
+ * -EINVAL, -EFBIG or -ENOMEM. */
 int task_result_parse(struct buf *text, struct task_result *ret);
 
 /* -1: no memory. What is beyond TASK_FINDINGS_MAX is counted only. Strings are copied. */

@@ -120,8 +120,11 @@ static void read_phases(struct source *s)
 		int phase = place_of(task_phase_names, text_of(s, i, "name"));
 
 		if (phase >= 0)
-			s->to->phases[phase] = (struct task_phase_result){.ran = true, .seconds = within(number_at(s, i, "seconds"), 0, SECONDS_MAX), .exit = (int)within(number_at(s, i, "exit"), INT_MIN, INT_MAX),
-										.runtime = text_of(s, i, "runtime")};
+			s->to->phases[phase] = (struct task_phase_result){
+				.ran = true,
+				.seconds = within(number_at(s, i, "seconds"), 0, SECONDS_MAX),
+				.exit = (int)within(number_at(s, i, "exit"), INT_MIN, INT_MAX),
+				.runtime = text_of(s, i, "runtime")};
 	}
 }
 
@@ -132,7 +135,8 @@ static void read_findings(struct source *s)
 	if (!of || json_scan_kind(s->scan, of) != SCAN_ARRAY)
 		return;
 	for (i = json_scan_first(s->scan, of); i; i = json_scan_after(s->scan, of, i)) {
-		const char *rule = text_of(s, i, "rule"), *path = text_of(s, i, "path"), *message = text_of(s, i, "message");
+		const char *rule = text_of(s, i, "rule"), *path = text_of(s, i, "path"),
+			   *message = text_of(s, i, "message");
 
 		s->failed |= task_result_find(s->to, rule ? rule : "", path ? path : "", message ? message : "") < 0;
 	}

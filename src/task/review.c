@@ -35,7 +35,8 @@ struct reviewing {
 	const struct compose *compose; /* NULL: there is none, or it is refused */
 };
 
-static void check_table(struct reviewing *r, const char *key, bool warning, const struct pol_pairs *table, const struct task_env_scope *scope)
+static void check_table(struct reviewing *r, const char *key, bool warning, const struct pol_pairs *table,
+			const struct task_env_scope *scope)
 {
 	struct task_env_value value;
 	struct error err;
@@ -51,7 +52,8 @@ static void check_table(struct reviewing *r, const char *key, bool warning, cons
 									     .what = err.text});
 }
 
-static void check_commands(struct reviewing *r, const char *key, const struct task_commands *v, const struct task_env_scope *scope)
+static void check_commands(struct reviewing *r, const char *key, const struct task_commands *v,
+			   const struct task_env_scope *scope)
 {
 	uint32_t i;
 
@@ -59,7 +61,8 @@ static void check_commands(struct reviewing *r, const char *key, const struct ta
 		check_table(r, key, false, &v->v[i].env, scope);
 }
 
-static void check_environment(struct reviewing *r, const char *key, const struct task_environment *e, const struct task_env_scope *outer)
+static void check_environment(struct reviewing *r, const char *key, const struct task_environment *e,
+			      const struct task_env_scope *outer)
 {
 	struct task_env_scope scope = *outer;
 	uint32_t i;
@@ -75,13 +78,17 @@ static void check_environment(struct reviewing *r, const char *key, const struct
 
 static void refuse_at(struct reviewing *r, const struct origin *at, const char *key, const char *what)
 {
-	task_problem_add(r->problems, &(struct task_problem){.file = r->t->files.config, .line = at->line, .column = at->column, .key = key, .what = what});
+	task_problem_add(
+		r->problems,
+		&(struct task_problem){
+			.file = r->t->files.config, .line = at->line, .column = at->column, .key = key, .what = what});
 }
 
 /* A machine that tests run on once, and nothing before them. */
 static void check_own(struct reviewing *r, const struct task_environment *e)
 {
-	static const char what[] = "is not supported of a verifier's own machine; do it in its image, or in the test script";
+	static const char what[] =
+		"is not supported of a verifier's own machine; do it in its image, or in the test script";
 
 	if (e->setup.n)
 		refuse_at(r, &e->setup.v[0].command.at, "verifier.environment.setup_commands", what);
@@ -91,7 +98,8 @@ static void check_own(struct reviewing *r, const struct task_environment *e)
 		refuse_at(r, &e->mcp[0].name.at, "verifier.environment.mcp_servers", "is for agents; leave it out");
 }
 
-static void check_verifier(struct reviewing *r, const struct task_verifier *v, const struct task_env_scope *granted, const struct task_env_scope *plain)
+static void check_verifier(struct reviewing *r, const struct task_verifier *v, const struct task_env_scope *granted,
+			   const struct task_env_scope *plain)
 {
 	check_table(r, "verifier.env", false, &v->env, granted);
 	check_commands(r, "verifier.collect.env", &v->collect, plain);
@@ -148,7 +156,9 @@ static int read_part(struct reviewing *r, const char *path, struct buf *out)
 
 	if (code == 0 || code == -ENOENT)
 		return 0;
-	tell_line(r, path, code == -EFBIG ? "is too large; shorten it" : "cannot be read; it must be a regular file that you may read");
+	tell_line(r, path,
+		  code == -EFBIG ? "is too large; shorten it"
+				 : "cannot be read; it must be a regular file that you may read");
 	return 1;
 }
 
@@ -166,7 +176,8 @@ static void tell_copied(void *arg, const char *text)
 }
 
 /* The files that it copies must be there. */
-static int check_copied(struct reviewing *r, const struct recipe *recipe, const char *name, const char *context, struct error *err)
+static int check_copied(struct reviewing *r, const struct recipe *recipe, const char *name, const char *context,
+			struct error *err)
 {
 	AUTO_FD folder = sys_open_beneath(r->folder, context, O_RDONLY | O_DIRECTORY, 0);
 	struct of_dockerfile of = {r, name};
@@ -178,9 +189,12 @@ static int check_copied(struct reviewing *r, const struct recipe *recipe, const 
 }
 
 /* One file and the .dockerignore of its context; NULL: there is none to check. how: as flow_build() has it. */
-static int check_dockerfile(struct reviewing *r, const char *name, const char *context, const struct compose_build *how, struct error *err)
+static int check_dockerfile(struct reviewing *r, const char *name, const char *context, const struct compose_build *how,
+			    struct error *err)
 {
-	const char *ignore_name = name ? strcmp(context, ".") == 0 ? ".dockerignore" : arena_printf(r->arena, "%s/.dockerignore", context) : "";
+	const char *ignore_name =
+		name ? strcmp(context, ".") == 0 ? ".dockerignore" : arena_printf(r->arena, "%s/.dockerignore", context)
+		     : "";
 	struct recipe_request req = {.name = name, .ignore_name = ignore_name, .platform = recipe_platform()};
 	const struct recipe *recipe = NULL;
 	const char **problem;
@@ -219,10 +233,12 @@ static const char *join(struct arena *a, const char *folder, const char *path)
 	return strcmp(path, ".") == 0 ? folder : arena_printf(a, "%s/%s", folder, path);
 }
 
-/* What a service is built of, paths being relative to the folder of the task's environment. That the file is there is looked at with the other paths (compose_paths.h). */
+/* What a service is built of, paths being relative to the folder of the task's environment. That the file is there is
+ * looked at with the other paths (compose_paths.h). */
 static int check_build(struct reviewing *r, const struct compose_build *b, struct error *err)
 {
-	const char *context = b->set ? join(r->arena, r->t->files.context, b->context) : NULL, *name = context ? join(r->arena, context, b->dockerfile) : NULL;
+	const char *context = b->set ? join(r->arena, r->t->files.context, b->context) : NULL,
+		   *name = context ? join(r->arena, context, b->dockerfile) : NULL;
 
 	if (b->set && !name)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
@@ -266,7 +282,8 @@ static int check_compose(struct reviewing *r, const struct review *with, struct 
 	bool lenient = with->lenient;
 	uint32_t i;
 
-	if (review_compose(r->folder, t, lenient, r->arena, r->problems, &r->compose, err) < 0 || review_verifier_compose(r->folder, &t->files, lenient, r->arena, r->problems, err) < 0)
+	if (review_compose(r->folder, t, lenient, r->arena, r->problems, &r->compose, err) < 0 ||
+	    review_verifier_compose(r->folder, &t->files, lenient, r->arena, r->problems, err) < 0)
 		return -1;
 	for (i = 0; i < t->n_steps; i++)
 		if (review_verifier_compose(r->folder, &t->steps[i].files, lenient, r->arena, r->problems, err) < 0)
@@ -276,7 +293,8 @@ static int check_compose(struct reviewing *r, const struct review *with, struct 
 	return 0;
 }
 
-int review_task(int folder, const struct review *with, struct task **ret, struct task_problems *problems, struct error *err)
+int review_task(int folder, const struct review *with, struct task **ret, struct task_problems *problems,
+		struct error *err)
 {
 	struct reviewing r = {.problems = problems};
 	struct task *t;

@@ -34,12 +34,19 @@ static int declared(const struct task *t, struct arena *a, struct compose_input 
 
 static int fail_read(const char *file, int code, struct task_problems *problems)
 {
-	task_problem_add(problems, &(struct task_problem){.file = file, .key = "", .what = code == -EFBIG ? "is too large; shorten it" : "cannot be read; it must be a regular file that you may read"});
+	task_problem_add(problems,
+			 &(struct task_problem){
+				 .file = file,
+				 .key = "",
+				 .what = code == -EFBIG
+						 ? "is too large; shorten it"
+						 : "cannot be read; it must be a regular file that you may read"});
 	return 0;
 }
 
 /* Reads, parses and looks at what is named in the folder that the file is in. *ret stays NULL where it was refused. */
-static int load(int folder, const char *context, struct compose_input *in, struct arena *a, struct task_problems *problems, const struct compose **ret, struct error *err)
+static int load(int folder, const char *context, struct compose_input *in, struct arena *a,
+		struct task_problems *problems, const struct compose **ret, struct error *err)
 {
 	uint32_t before = problems->refused;
 	const struct compose *compose = NULL;
@@ -57,7 +64,8 @@ static int load(int folder, const char *context, struct compose_input *in, struc
 		if (err->kind != ERROR_INPUT)
 			return -1;
 		if (problems->refused == before)
-			task_problem_add(problems, &(struct task_problem){.file = in->file, .key = "", .what = err->text});
+			task_problem_add(problems,
+					 &(struct task_problem){.file = in->file, .key = "", .what = err->text});
 		return 0;
 	}
 	code = below < 0 ? below : compose_paths_check(compose, below, in->file, problems);
@@ -67,7 +75,8 @@ static int load(int folder, const char *context, struct compose_input *in, struc
 }
 
 /* What a group of sandboxes cannot do is told now, not when it is to start. */
-static int check_plan(const struct compose *c, const char *file, struct arena *a, struct task_problems *problems, struct error *err)
+static int check_plan(const struct compose *c, const char *file, struct arena *a, struct task_problems *problems,
+		      struct error *err)
 {
 	struct task_problem p = {.file = file, .key = "", .what = err->text};
 	struct compose_plan plan;
@@ -78,7 +87,8 @@ static int check_plan(const struct compose *c, const char *file, struct arena *a
 		return 0;
 	if (err->kind != ERROR_INPUT)
 		return -1;
-	if (strncmp(err->text, file, strlen(file)) == 0 && sscanf(err->text + strlen(file), ":%9u: %n", &line, &used) == 1 && used) {
+	if (strncmp(err->text, file, strlen(file)) == 0 &&
+	    sscanf(err->text + strlen(file), ":%9u: %n", &line, &used) == 1 && used) {
 		p.line = line;
 		p.column = 1;
 		p.what = err->text + strlen(file) + used;
@@ -87,13 +97,17 @@ static int check_plan(const struct compose *c, const char *file, struct arena *a
 	return 0;
 }
 
-int review_compose_read(int folder, const struct task *t, const struct review_compose *with, struct arena *a, struct task_problems *problems, const struct compose **ret, struct error *err)
+int review_compose_read(int folder, const struct task *t, const struct review_compose *with, struct arena *a,
+			struct task_problems *problems, const struct compose **ret, struct error *err)
 {
 	const struct task_environment *e = &t->environment;
 	struct compose_input in = {
 		.file = t->files.compose,
-		.runner = {.project = with->project, .image = with->image, .prebuilt = e->docker_image.s ? e->docker_image.s : "",
-			   .cpus = e->cpus.set ? e->cpus.v : TASK_DEFAULT_CPUS, .memory = e->memory.set ? e->memory.v : (uint64_t)TASK_DEFAULT_MEMORY_MB << 20},
+		.runner = {.project = with->project,
+			   .image = with->image,
+			   .prebuilt = e->docker_image.s ? e->docker_image.s : "",
+			   .cpus = e->cpus.set ? e->cpus.v : TASK_DEFAULT_CPUS,
+			   .memory = e->memory.set ? e->memory.v : (uint64_t)TASK_DEFAULT_MEMORY_MB << 20},
 		.harbor = t->format != TASK_TERMINAL,
 		.lenient = with->lenient,
 	};
@@ -107,7 +121,8 @@ int review_compose_read(int folder, const struct task *t, const struct review_co
 	return check_plan(compose, in.file, a, problems, err);
 }
 
-int review_compose(int folder, const struct task *t, bool lenient, struct arena *a, struct task_problems *problems, const struct compose **ret, struct error *err)
+int review_compose(int folder, const struct task *t, bool lenient, struct arena *a, struct task_problems *problems,
+		   const struct compose **ret, struct error *err)
 {
 	const struct review_compose with = {.project = "task", .image = REVIEW_MAIN_IMAGE, .lenient = lenient};
 
@@ -129,7 +144,10 @@ static bool is_in_tests(const struct compose_mount *m)
 /* Does it say anything but that? What is left without its mounts must be what an empty service is. */
 static int says_more(const struct compose *c, struct arena *a, bool *ret, struct error *err)
 {
-	struct compose_input plain = {.file = "empty", .text = sv_of("services: {main: {}}"), .runner = {.project = "task", .image = "task", .prebuilt = ""}, .harbor = true};
+	struct compose_input plain = {.file = "empty",
+				      .text = sv_of("services: {main: {}}"),
+				      .runner = {.project = "task", .image = "task", .prebuilt = ""},
+				      .harbor = true};
 	struct task_problems none = {.arena = a};
 	const struct compose *empty;
 	struct compose_service main;
@@ -151,9 +169,13 @@ static int says_more(const struct compose *c, struct arena *a, bool *ret, struct
 	return 0;
 }
 
-int review_verifier_compose(int folder, const struct task_files *files, bool lenient, struct arena *a, struct task_problems *problems, struct error *err)
+int review_verifier_compose(int folder, const struct task_files *files, bool lenient, struct arena *a,
+			    struct task_problems *problems, struct error *err)
 {
-	struct compose_input in = {.file = files->test_compose, .runner = {.project = "task", .image = "task", .prebuilt = ""}, .harbor = true, .lenient = lenient};
+	struct compose_input in = {.file = files->test_compose,
+				   .runner = {.project = "task", .image = "task", .prebuilt = ""},
+				   .harbor = true,
+				   .lenient = lenient};
 	const struct compose *compose = NULL;
 	bool more = false;
 
@@ -164,8 +186,12 @@ int review_verifier_compose(int folder, const struct task_files *files, bool len
 	if (compose && says_more(compose, a, &more, err) < 0)
 		return -1;
 	if (more)
-		task_problem_add(problems, &(struct task_problem){.file = in.file,
-								  .key = "services",
-								  .what = "gives the verifier more than files of its own folder below /tests; Cordon starts no services for a verifier: let its Dockerfile have what it needs"});
+		task_problem_add(
+			problems,
+			&(struct task_problem){
+				.file = in.file,
+				.key = "services",
+				.what = "gives the verifier more than files of its own folder below /tests; Cordon "
+					"starts no services for a verifier: let its Dockerfile have what it needs"});
 	return 0;
 }

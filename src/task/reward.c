@@ -75,7 +75,8 @@ int reward_read(int folder, double low, double high, struct arena *a, struct rew
 }
 
 /* ask_of puts the question that fits the output's form. */
-static int read_output(int output, void (*ask_of)(struct sv output, struct buf *out), struct arena *a, struct reward *ret, struct error *err)
+static int read_output(int output, void (*ask_of)(struct sv output, struct buf *out), struct arena *a,
+		       struct reward *ret, struct error *err)
 {
 	AUTO_BUF text = {0};
 	AUTO_BUF question = {0};

@@ -68,7 +68,8 @@ static int in_range(const char *what, double *v, double low, double high, struct
 	if (!isfinite(*v))
 		return error_set(err, ERROR_INPUT, "%s: not a finite number", what);
 	if (*v < low || *v > high)
-		return error_set(err, ERROR_INPUT, "%s: %.17g is not between %.17g and %.17g (the task's reward_range)", what, *v, low, high);
+		return error_set(err, ERROR_INPUT, "%s: %.17g is not between %.17g and %.17g (the task's reward_range)",
+				 what, *v, low, high);
 	*v = *v == 0 ? 0 : *v;
 	return 0;
 }
@@ -140,10 +141,12 @@ static int read_text(struct sv text, double low, double high, double *ret, size_
 static int bad_value(const struct json_scan *s, uint32_t key, struct error *err)
 {
 	static const char *const kinds[] = {
-		[SCAN_NULL] = "null", [SCAN_BOOL] = "a boolean", [SCAN_NUMBER] = "a number", [SCAN_STRING] = "a string", [SCAN_ARRAY] = "a list", [SCAN_OBJECT] = "an object"};
+		[SCAN_NULL] = "null",       [SCAN_BOOL] = "a boolean", [SCAN_NUMBER] = "a number",
+		[SCAN_STRING] = "a string", [SCAN_ARRAY] = "a list",   [SCAN_OBJECT] = "an object"};
 	struct text_shown t;
 
-	return error_set(err, ERROR_INPUT, "reward.json: %s: must be a number, not %s", text_show(&t, json_scan_text(s, key)), kinds[json_scan_kind(s, key + 1)]);
+	return error_set(err, ERROR_INPUT, "reward.json: %s: must be a number, not %s",
+			 text_show(&t, json_scan_text(s, key)), kinds[json_scan_kind(s, key + 1)]);
 }
 
 /* Appends a key and its value to keys. */
@@ -160,7 +163,8 @@ static int read_member(const struct json_scan *s, uint32_t key, struct buf *keys
 		return bad_value(s, key, err);
 	*ret = number(json_scan_text(s, key + 1));
 	if (!isfinite(*ret))
-		return error_set(err, ERROR_INPUT, "reward.json: %s: not a finite number", text_show(&t, buf_view(&name)));
+		return error_set(err, ERROR_INPUT, "reward.json: %s: not a finite number",
+				 text_show(&t, buf_view(&name)));
 	*ret = *ret == 0 ? 0 : *ret;
 	wire_put_sv(keys, buf_view(&name));
 	put_double(keys, *ret);
@@ -168,7 +172,8 @@ static int read_member(const struct json_scan *s, uint32_t key, struct buf *keys
 }
 
 /* All keys to `keys`; their number and the score. */
-static int score_json(const struct json_scan *s, double low, double high, struct buf *keys, uint32_t *ret_n, double *ret, struct error *err)
+static int score_json(const struct json_scan *s, double low, double high, struct buf *keys, uint32_t *ret_n,
+		      double *ret, struct error *err)
 {
 	uint32_t i, n = 0, reward = json_scan_get(s, 0, "reward");
 	double v, sum = 0;
@@ -193,7 +198,8 @@ static int score_json(const struct json_scan *s, double low, double high, struct
 	return in_range("reward.json", ret, low, high, err);
 }
 
-static int read_json(struct sv json, double low, double high, struct buf *keys, uint32_t *ret_n, double *ret, struct error *err)
+static int read_json(struct sv json, double low, double high, struct buf *keys, uint32_t *ret_n, double *ret,
+		     struct error *err)
 {
 	AUTO_SCAN s = {0};
 	AUTO_BUF text = {0};
@@ -264,7 +270,8 @@ static int parse_files(struct wire_in *in, struct buf *out, struct error *err)
 	return buf_failed(&keys) || buf_failed(out) ? error_sys(err, ENOMEM, "reward") : 0;
 }
 
-static int parse_output(struct wire_in *in, int (*judge)(struct sv output, double *ret, struct error *err), struct buf *out, struct error *err)
+static int parse_output(struct wire_in *in, int (*judge)(struct sv output, double *ret, struct error *err),
+			struct buf *out, struct error *err)
 {
 	struct sv output = wire_get_sv(in);
 	double v;

@@ -180,7 +180,8 @@ static int disagree(struct sv line, struct error *err)
 {
 	struct text_shown t;
 
-	return error_set(err, ERROR_INPUT, "the tests that pytest lists are not the ones that it counts: %s", text_show(&t, line));
+	return error_set(err, ERROR_INPUT, "the tests that pytest lists are not the ones that it counts: %s",
+			 text_show(&t, line));
 }
 
 /* What all runs of pytest in an output come to. */
@@ -199,7 +200,8 @@ static bool has_failed(const struct counts *c)
 }
 
 /* The last line of a run. */
-static void end_summary(struct score *s, const struct counts *listed, const struct counts *counted, struct sv line, struct error *err)
+static void end_summary(struct score *s, const struct counts *listed, const struct counts *counted, struct sv line,
+			struct error *err)
 {
 	size_t i;
 
@@ -212,8 +214,9 @@ static void end_summary(struct score *s, const struct counts *listed, const stru
 }
 
 /*
- * The lines behind a header, up to the last one of that run of pytest. A header within it begins anew: tests print files of the agent's above the real one, and such a text must not make an error of what failed. Whatever
- * was listed as failed so far counts: what is printed below the real header must not make it pass either.
+ * The lines behind a header, up to the last one of that run of pytest. A header within it begins anew: tests print
+ * files of the agent's above the real one, and such a text must not make an error of what failed. Whatever was listed
+ * as failed so far counts: what is printed below the real header must not make it pass either.
  */
 static void read_summary(struct reader *r, struct score *s, struct error *err)
 {
@@ -262,14 +265,17 @@ static int judge(struct sv output, bool last, double *ret, struct error *err)
 		else
 			read_other(sv_n(r.line, r.n), &s);
 	if (!s.found)
-		return error_set(err, ERROR_INPUT, "the tests' output has no summary of pytest (pytest -rA prints one)");
+		return error_set(err, ERROR_INPUT,
+				 "the tests' output has no summary of pytest (pytest -rA prints one)");
 	if (s.bad && !s.failed)
 		return -1;
 	*ret = s.total.n[PASSED] && !s.failed;
 	if (*ret > 0 && s.open)
 		return error_set(err, ERROR_INPUT, "a run of pytest has no end");
 	if (*ret > 0 && last && s.behind)
-		return error_set(err, ERROR_INPUT, "the tests did not end with 0, and the summary of pytest is not the last that they printed");
+		return error_set(
+			err, ERROR_INPUT,
+			"the tests did not end with 0, and the summary of pytest is not the last that they printed");
 	return 0;
 }
 

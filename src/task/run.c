@@ -33,14 +33,17 @@ static int open_out(struct flow *f)
 		return -1;
 	/* what an earlier run printed must not be taken for this one's, nor a link of somebody's be followed */
 	if (!sys_is_empty(f->out))
-		return error_set(f->err, ERROR_USAGE, "--out %s is not empty: it may hold the results of another run; name a new folder", text_show(&shown, sv_of(path)));
+		return error_set(f->err, ERROR_USAGE,
+				 "--out %s is not empty: it may hold the results of another run; name a new folder",
+				 text_show(&shown, sv_of(path)));
 	f->out_path = path;
 	return 0;
 }
 
 static int judge(struct flow *f)
 {
-	if (flow_go_on(f) < 0 || flow_step_files(f) < 0 || flow_agent(f) < 0 || flow_go_on(f) < 0 || flow_freeze(f) < 0 || flow_go_on(f) < 0)
+	if (flow_go_on(f) < 0 || flow_step_files(f) < 0 || flow_agent(f) < 0 || flow_go_on(f) < 0 ||
+	    flow_freeze(f) < 0 || flow_go_on(f) < 0)
 		return -1;
 	return flow_verify(f);
 }
@@ -60,7 +63,8 @@ static bool goes_on(const struct flow *f, double reward)
 /* The agent left nothing that the step could start in: as if it had failed it, which is a score. */
 static void leave_steps(struct flow *f)
 {
-	const char *why = arena_printf(f->arena, "the step could not begin in what the agent left, and is worth nothing: %s", f->err->text);
+	const char *why = arena_printf(
+		f->arena, "the step could not begin in what the agent left, and is worth nothing: %s", f->err->text);
 	struct text_shown name;
 
 	f->result->status = TASK_SCORED;
@@ -152,8 +156,17 @@ static const char *say_signal(int sig)
 
 int task_run(const struct task_run_request *req, struct task_result *ret, struct error *err)
 {
-	struct flow f = {.req = req, .result = ret, .arena = ret->arena, .err = err, .attend = {.launcher = req->launcher, .progress = req->progress, .signals = -1}, .out = -1, .scratch = SCRATCH_NONE,
-			 .stage = -1, .agent = {.lock = -1}, .carried = {.lock = -1}, .verifier = {.lock = -1}};
+	struct flow f = {.req = req,
+			 .result = ret,
+			 .arena = ret->arena,
+			 .err = err,
+			 .attend = {.launcher = req->launcher, .progress = req->progress, .signals = -1},
+			 .out = -1,
+			 .scratch = SCRATCH_NONE,
+			 .stage = -1,
+			 .agent = {.lock = -1},
+			 .carried = {.lock = -1},
+			 .verifier = {.lock = -1}};
 	int r;
 
 	ret->status = TASK_INFRASTRUCTURE_ERROR;

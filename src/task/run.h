@@ -9,7 +9,8 @@
  *	verify	a fresh sandbox: the pristine image, that layer, the tests
  *	collect	rewards (reward.h), output, changes
  *
- * Each phase that runs something is a sandbox of its own, under the operator's policy cut down to what the task asks for (bounds.h). What a phase prints, its events, its bounds and the result are in the folder of results.
+ * Each phase that runs something is a sandbox of its own, under the operator's policy cut down to what the task asks
+ * for (bounds.h). What a phase prints, its events, its bounds and the result are in the folder of results.
  *
  * Whatever goes wrong is a result, too: status and reason say what. Nothing is left behind but the results.
  */
@@ -39,7 +40,8 @@ struct task_run_request {
 };
 
 /*
- * Fills *ret, whose arena the caller made and frees. -1 only where there can be no result: the folder of results cannot be made or written.
+ * Fills *ret, whose arena the caller made and frees. -1 only where there can be no result: the folder of results cannot
+ * be made or written.
  */
 int task_run(const struct task_run_request *req, struct task_result *ret, struct error *err);
 

@@ -38,7 +38,8 @@ static bool is_abandoned(int place, const char *name)
 	AUTO_FD fd = openat(place, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 
-	return fd >= 0 && fstat(fd, &st) == 0 && time(NULL) - st.st_mtime > YOUNG_SECONDS && flock(fd, LOCK_EX | LOCK_NB) == 0;
+	return fd >= 0 && fstat(fd, &st) == 0 && time(NULL) - st.st_mtime > YOUNG_SECONDS &&
+	       flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
 static void sweep(int place)

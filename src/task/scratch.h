@@ -1,8 +1,9 @@
 /*
  * scratch: a private folder for as long as one command lasts.
  *
- * It is made below a folder of the user's own (which is made where it is missing), with mode 0700, and locked. scratch_done() removes it with all that is in it. One whose maker was killed is removed by the next
- * scratch_make() in the same place, a minute or more later: its lock is free.
+ * It is made below a folder of the user's own (which is made where it is missing), with mode 0700, and locked.
+ * scratch_done() removes it with all that is in it. One whose maker was killed is removed by the next scratch_make() in
+ * the same place, a minute or more later: its lock is free.
  */
 #ifndef CORDON_TASK_SCRATCH_H
 #define CORDON_TASK_SCRATCH_H

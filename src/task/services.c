@@ -21,7 +21,8 @@
 
 enum { LOG_MAX = 16 << 20, STOP_MS = 3000, LOST_MS = 15000, POLL_MS = 100 };
 
-/* A child that keeps what a service prints, up to a bound, and reads on so that the service never waits. Ends with its last writer. */
+/* A child that keeps what a service prints, up to a bound, and reads on so that the service never waits. Ends with its
+ * last writer. */
 static int start_log(struct flow *f, const char *name, int *ret)
 {
 	const char *file = arena_printf(f->arena, "service-%s.txt", name);
@@ -97,9 +98,11 @@ static int try_check(const struct flow *f, const struct service *s, const struct
 static int not_ready(struct flow *f, const struct service *s, const char *why)
 {
 	if (s->error.kind)
-		(void)error_set(f->err, ERROR_SYSTEM, "the service %s %s: %.300s", s->step->service->name, why, s->error.text);
+		(void)error_set(f->err, ERROR_SYSTEM, "the service %s %s: %.300s", s->step->service->name, why,
+				s->error.text);
 	else
-		(void)error_set(f->err, ERROR_INPUT, "the service %s %s; output/service-%s.txt has what it said", s->step->service->name, why, s->step->service->name);
+		(void)error_set(f->err, ERROR_INPUT, "the service %s %s; output/service-%s.txt has what it said",
+				s->step->service->name, why, s->step->service->name);
 	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 }
 
@@ -157,12 +160,15 @@ static int wait_for(struct flow *f, const struct compose_step *step)
 	return r;
 }
 
-/* A verifier that is a machine of its own is not the agent's service: it is with the others, whatever network that has. */
+/* A verifier that is a machine of its own is not the agent's service: it is with the others, whatever network that has.
+ */
 static uint32_t net_of_phase(const struct flow *f)
 {
 	const struct task_verifier *v = flow_verifier_of(f);
 
-	return f->phase == PHASE_VERIFY && v->separate.set && v->separate.v ? 0 : f->services->plan.steps[f->services->plan.main].net;
+	return f->phase == PHASE_VERIFY && v->separate.set && v->separate.v
+		       ? 0
+		       : f->services->plan.steps[f->services->plan.main].net;
 }
 
 const char *services_leader(struct flow *f)
@@ -198,9 +204,13 @@ static int open_input(struct service *s)
 static int start_one(struct flow *f, struct service *s)
 {
 	const struct compose_service *c = s->step->service;
-	struct task_sandbox t = {.name = arena_printf(f->arena, "service-%s", c->name), .phase = "agent", .in = -1, .out = -1};
+	struct task_sandbox t = {
+		.name = arena_printf(f->arena, "service-%s", c->name), .phase = "agent", .in = -1, .out = -1};
 	struct task_environment limits = {0};
-	struct bounds bounds = {.network = services_network(f), .offline = s->step->net != 0 || f->services->plan.closed, .environment = &limits, .processes = c->pids};
+	struct bounds bounds = {.network = services_network(f),
+				.offline = s->step->net != 0 || f->services->plan.closed,
+				.environment = &limits,
+				.processes = c->pids};
 	AUTO_FD nothing = open_input(s);
 	AUTO_FD out = -1;
 
@@ -285,7 +295,8 @@ static int close_group(struct flow *f, const char *leader)
 int services_allow(struct flow *f, const struct task_network *wanted, bool offline)
 {
 	const char *leader = f->services ? services_net(f, 0) : NULL;
-	bool without = services_offline(f), none = without || offline || (wanted->mode.set && wanted->mode.v == NET_NONE);
+	bool without = services_offline(f),
+	     none = without || offline || (wanted->mode.set && wanted->mode.v == NET_NONE);
 
 	if (!leader || f->services->plan.closed)
 		return 0;
@@ -294,8 +305,10 @@ int services_allow(struct flow *f, const struct task_network *wanted, bool offli
 		return close_group(f, leader);
 	if (without || (!offline && is_same(services_network(f), wanted)))
 		return 0;
-	(void)error_set(f->err, ERROR_INPUT, "%s: the network of the %s is another than that of the services, whose network it shares; declare the same, or no services", f->task->files.config,
-			f->phase == PHASE_VERIFY ? "verifier" : "agent");
+	(void)error_set(f->err, ERROR_INPUT,
+			"%s: the network of the %s is another than that of the services, whose network it shares; "
+			"declare the same, or no services",
+			f->task->files.config, f->phase == PHASE_VERIFY ? "verifier" : "agent");
 	return flow_fail(f, TASK_REFUSED);
 }
 

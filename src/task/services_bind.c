@@ -17,7 +17,8 @@ enum compose_bind services_bind(const struct flow *f, const struct compose_mount
 	return m->kind == COMPOSE_MOUNT_TASK ? compose_bind(&shown, f->services->hidden) : COMPOSE_BIND_SHOW;
 }
 
-const char *services_copy(struct flow *f, const char *folder, const struct compose_service *c, const struct compose_mount *m)
+const char *services_copy(struct flow *f, const char *folder, const struct compose_service *c,
+			  const struct compose_mount *m)
 {
 	const char *name = arena_printf(f->arena, "%s.%zu", c->name, (size_t)(m - c->mounts.v));
 	AUTO_FD from = sys_open_beneath(f->stage, folder, O_RDONLY | O_DIRECTORY, 0);
@@ -28,7 +29,8 @@ const char *services_copy(struct flow *f, const char *folder, const struct compo
 	copies = openat(f->scratch.fd, "copies", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (from < 0 || copies < 0 || !name)
 		return NULL;
-	if (faccessat(copies, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && compose_bind_copy(from, m, f->services->hidden, copies, name, f->err) < 0)
+	if (faccessat(copies, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
+	    compose_bind_copy(from, m, f->services->hidden, copies, name, f->err) < 0)
 		return NULL;
 	return arena_printf(f->arena, "%s/copies/%s", f->scratch.path, name);
 }
@@ -36,7 +38,8 @@ const char *services_copy(struct flow *f, const char *folder, const struct compo
 void services_tell_binds(struct flow *f)
 {
 	static const char *const said[] = {
-		[COMPOSE_BIND_COPY] = "a bind of a folder that has tests or solution in it: services get a copy without them",
+		[COMPOSE_BIND_COPY] =
+			"a bind of a folder that has tests or solution in it: services get a copy without them",
 		[COMPOSE_BIND_LEAVE] = "a bind of tests or solution: no service gets it",
 	};
 	const struct compose *c = f->services->compose;

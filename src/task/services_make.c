@@ -27,7 +27,8 @@ enum { FILE_MAX = 1 << 20, SERVICE_ROOM = 4 };
 static int refused(struct flow *f)
 {
 	/* an image that is not here is no fault of the task's */
-	return flow_fail(f, f->err->kind == ERROR_SYSTEM || f->err->kind == ERROR_MISSING ? TASK_INFRASTRUCTURE_ERROR : TASK_REFUSED);
+	return flow_fail(f, f->err->kind == ERROR_SYSTEM || f->err->kind == ERROR_MISSING ? TASK_INFRASTRUCTURE_ERROR
+											  : TASK_REFUSED);
 }
 
 /* The staged folder that holds the compose file: its paths are relative to it. */
@@ -56,7 +57,8 @@ static int declared(struct flow *f, struct compose_input *in)
 	for (i = 0; v && i < env.n; i++) {
 		const char *equals = strchr(env.v[i], '=');
 
-		v[i] = (struct compose_pair){arena_str(f->arena, sv_n(env.v[i], (size_t)(equals - env.v[i]))), equals + 1};
+		v[i] = (struct compose_pair){arena_str(f->arena, sv_n(env.v[i], (size_t)(equals - env.v[i]))),
+					     equals + 1};
 	}
 	in->variables = v;
 	in->n_variables = (uint32_t)env.n;
@@ -66,7 +68,8 @@ static int declared(struct flow *f, struct compose_input *in)
 static int parse(struct flow *f, const struct compose **ret)
 {
 	const struct task_environment *e = &f->task->environment;
-	struct compose_input in = {.file = f->task->files.compose, .harbor = f->task->format != TASK_TERMINAL, .lenient = f->req->lenient};
+	struct compose_input in = {
+		.file = f->task->files.compose, .harbor = f->task->format != TASK_TERMINAL, .lenient = f->req->lenient};
 	AUTO_FD fd = sys_open_beneath(f->stage, f->task->files.compose, O_RDONLY | O_NOFOLLOW, 0);
 	AUTO_FD folder = sys_open_beneath(f->stage, folder_of(f), O_RDONLY | O_DIRECTORY, 0);
 	struct task_problems problems = {.arena = f->arena};
@@ -80,8 +83,12 @@ static int parse(struct flow *f, const struct compose **ret)
 		return refused(f);
 	}
 	in.text = buf_view(&text);
-	in.runner = (struct compose_runner){.project = "cordon", .image = MAIN_IMAGE, .prebuilt = e->docker_image.s ? e->docker_image.s : "",
-					    .cpus = e->cpus.set ? e->cpus.v : TASK_DEFAULT_CPUS, .memory = e->memory.set ? e->memory.v : (uint64_t)TASK_DEFAULT_MEMORY_MB << 20};
+	in.runner =
+		(struct compose_runner){.project = "cordon",
+					.image = MAIN_IMAGE,
+					.prebuilt = e->docker_image.s ? e->docker_image.s : "",
+					.cpus = e->cpus.set ? e->cpus.v : TASK_DEFAULT_CPUS,
+					.memory = e->memory.set ? e->memory.v : (uint64_t)TASK_DEFAULT_MEMORY_MB << 20};
 	if (declared(f, &in) < 0)
 		return -1;
 	if (compose_load(&in, f->arena, &problems, ret, f->err) < 0)
@@ -90,7 +97,9 @@ static int parse(struct flow *f, const struct compose **ret)
 	if (r < 0)
 		(void)error_sys(f->err, r, "%s", in.file);
 	else if (r > 0)
-		(void)error_set(f->err, ERROR_INPUT, "%s:%u: %s: %s", problems.v[problems.n - 1].file, problems.v[problems.n - 1].line, problems.v[problems.n - 1].key, problems.v[problems.n - 1].what);
+		(void)error_set(f->err, ERROR_INPUT, "%s:%u: %s: %s", problems.v[problems.n - 1].file,
+				problems.v[problems.n - 1].line, problems.v[problems.n - 1].key,
+				problems.v[problems.n - 1].what);
 	return r == 0 ? 0 : refused(f);
 }
 
@@ -122,14 +131,19 @@ int services_read(struct flow *f)
 		return flow_no_memory(f);
 	if (parse(f, &s->compose) < 0)
 		return -1;
-	if (compose_plan(s->compose, f->task->files.compose, strchr(recipe_platform(), '/') + 1, f->arena, &s->plan, f->err) < 0)
+	if (compose_plan(s->compose, f->task->files.compose, strchr(recipe_platform(), '/') + 1, f->arena, &s->plan,
+			 f->err) < 0)
 		return refused(f);
 	s->v = arena_array(f->arena, s->plan.n, sizeof(*s->v));
 	s->hidden = compose_hidden(f->task, f->arena);
 	if (arena_failed(f->arena))
 		return flow_no_memory(f);
 	for (i = 0; i < s->plan.n; i++)
-		s->v[i] = (struct service){.step = &s->plan.steps[i], .hosts = lines(f, s->plan.steps[i].hosts), .work = {.lock = -1}, .run = {.fd = -1}, .stdin_end = -1};
+		s->v[i] = (struct service){.step = &s->plan.steps[i],
+					   .hosts = lines(f, s->plan.steps[i].hosts),
+					   .work = {.lock = -1},
+					   .run = {.fd = -1},
+					   .stdin_end = -1};
 	if (arena_failed(f->arena))
 		return flow_no_memory(f);
 	f->services = s;
@@ -144,7 +158,8 @@ static int make_image(struct flow *f, const struct compose_service *c, struct im
 
 	if (!c->build.set)
 		return image_find(f->store, c->image, ret, f->err);
-	return dockerfile ? flow_build(f, context, dockerfile, &c->build, ret) : error_set(f->err, ERROR_SYSTEM, "out of memory");
+	return dockerfile ? flow_build(f, context, dockerfile, &c->build, ret)
+			  : error_set(f->err, ERROR_SYSTEM, "out of memory");
 }
 
 /* A name that a service gives what it builds is an image to others: the service that makes it, or this one itself. */
@@ -212,7 +227,8 @@ static const char *volume(struct flow *f, const char *name, mode_t mode)
 		return NULL;
 	/* what is there may be shut by whoever has it mounted */
 	fd = openat(volumes, name, (made ? O_RDONLY : O_PATH) | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || (made && (fchmod(fd, mode ? mode : 01777) < 0 || (geteuid() == 0 && fchown(fd, f->image.ids.zero_uid, f->image.ids.zero_gid) < 0))))
+	if (fd < 0 || (made && (fchmod(fd, mode ? mode : 01777) < 0 ||
+				(geteuid() == 0 && fchown(fd, f->image.ids.zero_uid, f->image.ids.zero_gid) < 0))))
 		return NULL;
 	return arena_printf(f->arena, "%s/volumes/%s", f->scratch.path, name);
 }
@@ -234,33 +250,44 @@ static const char *source_of(struct flow *f, const struct compose_service *c, co
 	case COMPOSE_MOUNT_RUNNER:
 		return volume(f, arena_printf(f->arena, ".runner-%s", compose_folder_names[m->folder]), 0);
 	case COMPOSE_MOUNT_TMPFS:
-		return volume(f, arena_printf(f->arena, ".tmpfs-%s-%zu", c->name, (size_t)(m - c->mounts.v)), (mode_t)m->mode);
+		return volume(f, arena_printf(f->arena, ".tmpfs-%s-%zu", c->name, (size_t)(m - c->mounts.v)),
+			      (mode_t)m->mode);
 	default:
-		return volume(f, m->source[0] ? arena_printf(f->arena, "volume-%s", m->source) : arena_printf(f->arena, ".own-%s-%zu", c->name, (size_t)(m - c->mounts.v)), 0);
+		return volume(f,
+			      m->source[0] ? arena_printf(f->arena, "volume-%s", m->source)
+					   : arena_printf(f->arena, ".own-%s-%zu", c->name, (size_t)(m - c->mounts.v)),
+			      0);
 	}
 }
 
-/* For the first sandbox of each service: what its image has in the place of a volume is in the volume, unless others have put something there. */
-static int fill_volume(struct flow *f, const struct compose_service *c, const struct compose_mount *m, const struct image_root *root)
+/* For the first sandbox of each service: what its image has in the place of a volume is in the volume, unless others
+ * have put something there. */
+static int fill_volume(struct flow *f, const struct compose_service *c, const struct compose_mount *m,
+		       const struct image_root *root)
 {
-	const char *mark = arena_printf(f->arena, "volumes/.had-%s-%zu", c->name, (size_t)(m - c->mounts.v)), *path = source_of(f, c, m);
+	const char *mark = arena_printf(f->arena, "volumes/.had-%s-%zu", c->name, (size_t)(m - c->mounts.v)),
+		   *path = source_of(f, c, m);
 	AUTO_FD fd = -1;
 	int r;
 
 	if (m->kind != COMPOSE_MOUNT_VOLUME || !path || !mark || mkdirat(f->scratch.fd, mark, 0700) < 0)
 		return 0;
 	fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	r = fd < 0 ? error_sys(f->err, errno, "the volume at %s", m->target) : volume_fill(fd, m->target, root->layers, &f->image.ids, flow_storage(f), f->err);
+	r = fd < 0 ? error_sys(f->err, errno, "the volume at %s", m->target)
+		   : volume_fill(fd, m->target, root->layers, &f->image.ids, flow_storage(f), f->err);
 	return r < 0 ? flow_fail(f, TASK_INFRASTRUCTURE_ERROR) : 0;
 }
 
-/* Of the agent or the verifier, whose folders for logs are their own and nobody else's; and a verifier has only those volumes that no agent had (volumes.h). */
+/* Of the agent or the verifier, whose folders for logs are their own and nobody else's; and a verifier has only those
+ * volumes that no agent had (volumes.h). */
 static bool is_left_out(const struct flow *f, const struct compose_mount *m)
 {
-	return m->kind == COMPOSE_MOUNT_RUNNER || (m->kind == COMPOSE_MOUNT_VOLUME && f->phase == PHASE_VERIFY && !volumes_live(f, m));
+	return m->kind == COMPOSE_MOUNT_RUNNER ||
+	       (m->kind == COMPOSE_MOUNT_VOLUME && f->phase == PHASE_VERIFY && !volumes_live(f, m));
 }
 
-/* A tmpfs that needs no mount: what the agent leaves in one of its own is judged, so it is part of its files; and every sandbox has one for shared memory. */
+/* A tmpfs that needs no mount: what the agent leaves in one of its own is judged, so it is part of its files; and every
+ * sandbox has one for shared memory. */
 static bool is_there(const struct compose_mount *m, bool own)
 {
 	return m->kind == COMPOSE_MOUNT_TMPFS && (own || strcmp(m->target, "/dev/shm") == 0);
@@ -281,7 +308,9 @@ static int add_mounts(struct flow *f, const struct compose_service *c, bool own,
 
 		if (is_there(m, own) || (own && is_left_out(f, m)) || services_bind(f, m) == COMPOSE_BIND_LEAVE)
 			continue;
-		v[n] = (struct image_mount){.source = source_of(f, c, m), .target = m->target, .writable = m->kind != COMPOSE_MOUNT_TASK && !m->read_only};
+		v[n] = (struct image_mount){.source = source_of(f, c, m),
+					    .target = m->target,
+					    .writable = m->kind != COMPOSE_MOUNT_TASK && !m->read_only};
 		if (!v[n].source) {
 			(void)error_sys(f->err, errno, "a folder for the service %s", c->name);
 			return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
@@ -335,7 +364,8 @@ int services_root(struct flow *f, struct service *s, struct task_sandbox *ret)
 	root->storage = SERVICE_ROOM * flow_storage(f);
 	ret->argv = command_of(f, s);
 	if (!ret->argv || !ret->argv[0]) {
-		(void)error_set(f->err, ERROR_INPUT, "%s: the service %s has no command, and its image has none", f->task->files.compose, c->name);
+		(void)error_set(f->err, ERROR_INPUT, "%s: the service %s has no command, and its image has none",
+				f->task->files.compose, c->name);
 		return refused(f);
 	}
 	return fill_env(f, s, root) < 0 ? -1 : add_mounts(f, c, false, root);

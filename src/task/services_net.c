@@ -1,4 +1,5 @@
-/* Who holds the networks of services: sandboxes in which nothing of the task's runs, so that no service's end, and nobody who can bring one about, takes the network from the others. */
+/* Who holds the networks of services: sandboxes in which nothing of the task's runs, so that no service's end, and
+ * nobody who can bring one about, takes the network from the others. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -41,7 +42,8 @@ static bool has_ended(struct flow *f, struct service_net *n, int ms)
 	return true;
 }
 
-/* What a network's sandboxes may use where they live in one kernel: what the task has for its own, and what services have by their own word. */
+/* What a network's sandboxes may use where they live in one kernel: what the task has for its own, and what services
+ * have by their own word. */
 static void bound_group(const struct flow *f, uint32_t net, struct task_sandbox *t)
 {
 	struct task_environment own;
@@ -71,8 +73,13 @@ static int start(struct flow *f, uint32_t net, struct service_net *n)
 	static const char *const none[] = {NULL};
 	char shown[] = "(holds the network of the services)", *argv[] = {shown, NULL};
 	struct task_environment limits = {0};
-	struct bounds bounds = {.network = services_network(f), .offline = net != 0 || f->services->plan.closed, .environment = &limits};
-	struct task_sandbox t = {.name = net ? arena_printf(f->arena, "network-%u", net) : "network", .phase = "agent", .argv = argv, .holds = true};
+	struct bounds bounds = {.network = services_network(f),
+				.offline = net != 0 || f->services->plan.closed,
+				.environment = &limits};
+	struct task_sandbox t = {.name = net ? arena_printf(f->arena, "network-%u", net) : "network",
+				 .phase = "agent",
+				 .argv = argv,
+				 .holds = true};
 	AUTO_FD null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	if (!t.name)
@@ -83,7 +90,13 @@ static int start(struct flow *f, uint32_t net, struct service_net *n)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
 	bound_group(f, net, &t);
-	t.root = (struct image_root){.layers = (const char *const *)f->image.layers, .upper = n->work.upper, .work = n->work.work, .ids = f->image.ids, .env = none, .cwd = "/", .storage = flow_storage(f)};
+	t.root = (struct image_root){.layers = (const char *const *)f->image.layers,
+				     .upper = n->work.upper,
+				     .work = n->work.work,
+				     .ids = f->image.ids,
+				     .env = none,
+				     .cwd = "/",
+				     .storage = flow_storage(f)};
 	t.in = t.out = null;
 	if (flow_write(f, &t, &bounds) < 0)
 		return -1;

@@ -27,11 +27,14 @@ void services_net_stop(struct flow *f, int64_t end);
 /* The folder of a volume of the agent's own service. NULL: errno says why. */
 const char *services_volume(struct flow *f, const struct compose_mount *m);
 
-/* What becomes of a mount of the task's folder. Nothing is written to it here, so that only what must not be seen makes a difference; others are shown. */
+/* What becomes of a mount of the task's folder. Nothing is written to it here, so that only what must not be seen makes
+ * a difference; others are shown. */
 enum compose_bind services_bind(const struct flow *f, const struct compose_mount *m);
 
-/* The copy for COMPOSE_BIND_COPY, which all sandboxes of the service share. folder: of the stage, which the mount is relative to. NULL: it could not be made. */
-const char *services_copy(struct flow *f, const char *folder, const struct compose_service *c, const struct compose_mount *m);
+/* The copy for COMPOSE_BIND_COPY, which all sandboxes of the service share. folder: of the stage, which the mount is
+ * relative to. NULL: it could not be made. */
+const char *services_copy(struct flow *f, const char *folder, const struct compose_service *c,
+			  const struct compose_mount *m);
 
 /* What services do not get is never passed over in silence: findings. */
 void services_tell_binds(struct flow *f);

@@ -18,7 +18,8 @@
 #include "sys/tree.h"
 #include "task/stage_names.h"
 
-const struct stage_limits stage_default_limits = {.bytes = 4ULL << 30, .file_bytes = 2ULL << 30, .entries = 100000, .depth = 64};
+const struct stage_limits stage_default_limits = {
+	.bytes = 4ULL << 30, .file_bytes = 2ULL << 30, .entries = 100000, .depth = 64};
 
 enum { DEPTH_MAX = 256 };
 
@@ -112,7 +113,12 @@ static int note(struct walk *w, struct noted **list, const struct stat *st, cons
 
 	if (!n || !path)
 		return fail(w, ENOMEM);
-	*n = (struct noted){.next = *list, .path = path, .target = target, .dev = st->st_dev, .ino = st->st_ino, .names = st->st_nlink};
+	*n = (struct noted){.next = *list,
+			    .path = path,
+			    .target = target,
+			    .dev = st->st_dev,
+			    .ino = st->st_ino,
+			    .names = st->st_nlink};
 	*list = n;
 	return 0;
 }
@@ -143,7 +149,8 @@ static bool file_ok(struct walk *w, const struct stat *st)
 
 static bool same_state(const struct stat *a, const struct stat *b)
 {
-	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
 /* The copy gets a mode that everybody can read it with; the one that it had is for builds. */
@@ -333,7 +340,8 @@ static int copy_entries(struct walk *w, int in, int out, unsigned depth)
 /* All links are in the copy now, which nobody changes: where they lead there is where they will lead. */
 static void judge_links(struct walk *w, int to)
 {
-	static const char *const what[] = {[LINK_LEAVES] = "leaves the task folder; put a copy in its place", [LINK_CIRCLE] = "leads in a circle"};
+	static const char *const what[] = {
+		[LINK_LEAVES] = "leaves the task folder; put a copy in its place", [LINK_CIRCLE] = "leads in a circle"};
 	struct text_shown path, target;
 	uint64_t work = STAGE_LINK_WORK;
 	struct noted *l;
@@ -344,11 +352,13 @@ static void judge_links(struct walk *w, int to)
 		if (r == LINK_STAYS)
 			r = stage_link_follow(to, sv_of(l->path), sv_of(l->target), &work);
 		if (r == LINK_TOO_LONG) {
-			problems_add(w->problems, "the task folder: its symbolic links are too many and too long to be followed, one through the other; put copies in their places");
+			problems_add(w->problems, "the task folder: its symbolic links are too many and too long to be "
+						  "followed, one through the other; put copies in their places");
 			return;
 		}
 		if (r != LINK_STAYS)
-			problems_add(w->problems, "%s: symbolic link to %s %s", text_show(&path, sv_of(l->path)), text_show(&target, sv_of(l->target)), what[r]);
+			problems_add(w->problems, "%s: symbolic link to %s %s", text_show(&path, sv_of(l->path)),
+				     text_show(&target, sv_of(l->target)), what[r]);
 	}
 }
 
@@ -380,7 +390,10 @@ static int judge_shared(struct walk *w)
 			;
 		for (k = i; k < j; k++)
 			if (v[k]->names > j - i)
-				problems_add(w->problems, "%s: has a further name (hard link) outside the task folder; put a copy in its place", text_show(&path, sv_of(v[k]->path)));
+				problems_add(w->problems,
+					     "%s: has a further name (hard link) outside the task folder; put a copy "
+					     "in its place",
+					     text_show(&path, sv_of(v[k]->path)));
 	}
 	return 0;
 }
@@ -398,9 +411,15 @@ static int stage(struct walk *w, int from, int to)
 	return problems_error(w->problems, w->err);
 }
 
-int stage_copy(int from, int to, const struct stage_limits *limits, struct stage_stats *ret_stats, struct modes *modes, struct problems *problems, struct error *err)
+int stage_copy(int from, int to, const struct stage_limits *limits, struct stage_stats *ret_stats, struct modes *modes,
+	       struct problems *problems, struct error *err)
 {
-	struct walk w = {.limits = limits, .modes = modes, .problems = problems, .err = err, .arena = arena_new(), .caller = geteuid()};
+	struct walk w = {.limits = limits,
+			 .modes = modes,
+			 .problems = problems,
+			 .err = err,
+			 .arena = arena_new(),
+			 .caller = geteuid()};
 	int r = w.arena ? stage(&w, from, to) : error_sys(err, ENOMEM, "staging the task folder");
 
 	arena_free(w.arena);

@@ -1,15 +1,17 @@
 /*
  * stage: a task folder becomes a private copy, or is refused.
  *
- * A task folder is hostile in every byte, and may change while it is looked at. So it is read once: every name is opened below its folder without following links, what was opened is looked at by its
- * descriptor, and copied from that descriptor. Whoever comes later reads the copy, which nobody else can write to; what was checked is what is used.
+ * A task folder is hostile in every byte, and may change while it is looked at. So it is read once: every name is
+ * opened below its folder without following links, what was opened is looked at by its descriptor, and copied from that
+ * descriptor. Whoever comes later reads the copy, which nobody else can write to; what was checked is what is used.
  *
- * Copied: regular files (0644, or 0755 where their owner may execute them), folders (0755), symbolic links that stay inside. Times are kept; owners, attributes and the other mode bits are not, but for a build, which copies files with the modes that they had
- * (image/modes.h). Names of one
- * file inside the folder become files of their own.
+ * Copied: regular files (0644, or 0755 where their owner may execute them), folders (0755), symbolic links that stay
+ * inside. Times are kept; owners, attributes and the other mode bits are not, but for a build, which copies files with
+ * the modes that they had (image/modes.h). Names of one file inside the folder become files of their own.
  *
  * Refused, each with its path:
- *   - symbolic links that leave the folder or are absolute, followed name by name or read as text, whichever is stricter; links in circles. A link to a name that does not exist stays inside or leaves like any other.
+ *   - symbolic links that leave the folder or are absolute, followed name by name or read as text, whichever is
+ * stricter; links in circles. A link to a name that does not exist stays inside or leaves like any other.
  *   - symbolic links that take too long to follow, all together (STAGE_LINK_WORK)
  *   - files that have a further name (hard link) outside the folder
  *   - FIFOs, sockets, devices; files with setuid or setgid
@@ -44,10 +46,12 @@ struct stage_stats {
 };
 
 /*
- * Copies what is in the folder `from` (a descriptor for reading, which stays the caller's) to the empty folder `to`, which only the caller may write to.
- * modes: gets those that files and folders had, where they are others; NULL: nobody builds of it.
- * -1: refused (ERROR_INPUT; problems has all of it) or failed (ERROR_SYSTEM; problems may be empty); then `to` is empty again.
+ * Copies what is in the folder `from` (a descriptor for reading, which stays the caller's) to the empty folder `to`,
+ * which only the caller may write to. modes: gets those that files and folders had, where they are others; NULL: nobody
+ * builds of it. -1: refused (ERROR_INPUT; problems has all of it) or failed (ERROR_SYSTEM; problems may be empty); then
+ * `to` is empty again.
  */
-int stage_copy(int from, int to, const struct stage_limits *limits, struct stage_stats *ret_stats, struct modes *modes, struct problems *problems, struct error *err);
+int stage_copy(int from, int to, const struct stage_limits *limits, struct stage_stats *ret_stats, struct modes *modes,
+	       struct problems *problems, struct error *err);
 
 #endif

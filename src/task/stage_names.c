@@ -7,7 +7,10 @@
 #include "base/buf.h"
 #include "base/text.h"
 
-enum { LINKS_MAX = 40, LOOK_WORK = 16 }; /* as many as the kernel follows; looking whether a name is a link, in steps that only pass one */
+enum {
+	LINKS_MAX = 40,
+	LOOK_WORK = 16
+}; /* as many as the kernel follows; looking whether a name is a link, in steps that only pass one */
 
 bool stage_name_plain(struct sv name)
 {
@@ -106,7 +109,9 @@ static enum stage_link follow(struct walk *w, int root)
 	if (++w->links > LINKS_MAX)
 		return LINK_CIRCLE;
 	leave_name(w);
-	return n == 0 || n == sizeof(target) || target[0] == '/' || !put_before(w, sv_n(target, (size_t)n)) ? LINK_LEAVES : LINK_STAYS;
+	return n == 0 || n == sizeof(target) || target[0] == '/' || !put_before(w, sv_n(target, (size_t)n))
+		       ? LINK_LEAVES
+		       : LINK_STAYS;
 }
 
 /* root -1: as text. */
@@ -117,7 +122,8 @@ static enum stage_link walk(int root, struct sv path, struct sv target, uint64_t
 	struct sv name;
 	size_t i;
 
-	if (target.n == 0 || target.p[0] == '/' || path.n >= sizeof(w.at) || target.n >= PATH_MAX || !put_before(&w, target))
+	if (target.n == 0 || target.p[0] == '/' || path.n >= sizeof(w.at) || target.n >= PATH_MAX ||
+	    !put_before(&w, target))
 		return LINK_LEAVES;
 	memcpy(w.at, path.p, path.n);
 	w.n_at = path.n;

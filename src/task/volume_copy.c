@@ -126,7 +126,8 @@ static int copy_link(int from, int to, const char *name, const struct stat *st)
 	if (n < 0)
 		return is_changed(errno) || errno == EINVAL ? 0 : -errno;
 	text[n] = '\0';
-	if (symlinkat(text, to, name) < 0 || fchownat(to, name, st->st_uid, st->st_gid, AT_SYMLINK_NOFOLLOW) < 0 || utimensat(to, name, times, AT_SYMLINK_NOFOLLOW) < 0)
+	if (symlinkat(text, to, name) < 0 || fchownat(to, name, st->st_uid, st->st_gid, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    utimensat(to, name, times, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	return 0;
 }
@@ -207,7 +208,8 @@ static int copy_entries(struct work *w, int from, int to, unsigned depth)
 	return r;
 }
 
-/* Steps into a folder above the target; one that the agent did not touch is made as the image has it. at and view are replaced. -ENOTDIR: it is none. */
+/* Steps into a folder above the target; one that the agent did not touch is made as the image has it. at and view are
+ * replaced. -ENOTDIR: it is none. */
 static int step_into(int *at, struct layered *view, const char *name)
 {
 	struct layered below = {0};
@@ -370,11 +372,14 @@ static int fill(void *arg, int root, int volume, struct error *err)
 	if (r == 0)
 		r = fstat(from, &st) < 0 ? -errno : set_facts(to, &st);
 	if (r == -EFBIG)
-		return error_set(err, ERROR_INPUT, "the volume at %s: what the image has there is more than the task may store", f->target);
+		return error_set(err, ERROR_INPUT,
+				 "the volume at %s: what the image has there is more than the task may store",
+				 f->target);
 	return r < 0 ? error_sys(err, r, "the volume at %s: what the image has there", f->target) : 0;
 }
 
-int volume_fill(int volume, const char *target, const char *const *layers, const struct image_ids *ids, uint64_t limit, struct error *err)
+int volume_fill(int volume, const char *target, const char *const *layers, const struct image_ids *ids, uint64_t limit,
+		struct error *err)
 {
 	const struct merged_tree tree = {.layers = layers};
 	struct fill f = {target, limit};

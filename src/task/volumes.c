@@ -29,7 +29,8 @@ static bool agent_writes(const struct compose_mounts *all, const struct compose_
 	for (i = 0; i < all->n; i++) {
 		const struct compose_mount *o = &all->v[i];
 
-		if (o->kind == COMPOSE_MOUNT_VOLUME && !o->read_only && (o == m || (m->source[0] && strcmp(o->source, m->source) == 0)))
+		if (o->kind == COMPOSE_MOUNT_VOLUME && !o->read_only &&
+		    (o == m || (m->source[0] && strcmp(o->source, m->source) == 0)))
 			return true;
 	}
 	return false;
@@ -44,16 +45,70 @@ static bool touches(const char *path, const char *folder)
 /* Words, in which a path begins at the first slash. */
 #define OPTIONS " \t=:;,"
 
-/* By which programs find what they load: paths between separators. What is none does no harm: it is one below the folder where they start. */
+/* By which programs find what they load: paths between separators. What is none does no harm: it is one below the
+ * folder where they start. */
 static const struct loader {
 	const char *name, *separators;
 } loaders[] = {
-	{"PATH", ":"}, {"HOME", ""}, {"ENV", ""}, {"BASH_ENV", ""}, {"ZDOTDIR", ""}, {"LD_LIBRARY_PATH", ":;"}, {"LD_PRELOAD", ": "}, {"LD_AUDIT", ":"}, {"GCONV_PATH", ":"}, {"PYTHONPATH", ":"}, {"PYTHONHOME", ":"}, {"PYTHONSTARTUP", ""},
-	{"PYTHONUSERBASE", ""}, {"PYTHONPYCACHEPREFIX", ""}, {"PYTEST_ADDOPTS", OPTIONS}, {"VIRTUAL_ENV", ""}, {"CONDA_PREFIX", ""}, {"NODE_PATH", ":"}, {"NODE_OPTIONS", OPTIONS}, {"PERL5LIB", ":"}, {"PERLLIB", ":"}, {"PERL5OPT", OPTIONS}, {"RUBYLIB", ":"},
-	{"RUBYOPT", OPTIONS}, {"GEM_HOME", ""}, {"GEM_PATH", ":"}, {"BUNDLE_PATH", ""}, {"CLASSPATH", ":"}, {"JAVA_HOME", ""}, {"JAVA_TOOL_OPTIONS", OPTIONS}, {"LUA_PATH", ";?"}, {"LUA_CPATH", ";?"}, {"GOROOT", ""}, {"GOPATH", ":"}, {"GOBIN", ""},
-	{"CARGO_HOME", ""}, {"RUSTUP_HOME", ""}, {"XDG_CONFIG_HOME", ""}, {"XDG_CONFIG_DIRS", ":"}, {"XDG_DATA_HOME", ""}, {"XDG_DATA_DIRS", ":"}, {"GIT_CONFIG_GLOBAL", ""}, {"GIT_CONFIG_SYSTEM", ""}, {"GIT_EXEC_PATH", ""},
-	{"GIT_TEMPLATE_DIR", ""}, {"PIP_CONFIG_FILE", ""}, {"PIP_TARGET", ""}, {"PIP_PREFIX", ""}, {"npm_config_prefix", ""}, {"NPM_CONFIG_PREFIX", ""}, {"R_LIBS", ":"}, {"R_LIBS_USER", ":"}, {"R_HOME", ""}, {"PHP_INI_SCAN_DIR", ":"}, {"PHPRC", ""},
-	{"CURL_HOME", ""}, {"WGETRC", ""}, {"OPENSSL_CONF", ""}, {"OPENSSL_MODULES", ""},
+	{"PATH", ":"},
+	{"HOME", ""},
+	{"ENV", ""},
+	{"BASH_ENV", ""},
+	{"ZDOTDIR", ""},
+	{"LD_LIBRARY_PATH", ":;"},
+	{"LD_PRELOAD", ": "},
+	{"LD_AUDIT", ":"},
+	{"GCONV_PATH", ":"},
+	{"PYTHONPATH", ":"},
+	{"PYTHONHOME", ":"},
+	{"PYTHONSTARTUP", ""},
+	{"PYTHONUSERBASE", ""},
+	{"PYTHONPYCACHEPREFIX", ""},
+	{"PYTEST_ADDOPTS", OPTIONS},
+	{"VIRTUAL_ENV", ""},
+	{"CONDA_PREFIX", ""},
+	{"NODE_PATH", ":"},
+	{"NODE_OPTIONS", OPTIONS},
+	{"PERL5LIB", ":"},
+	{"PERLLIB", ":"},
+	{"PERL5OPT", OPTIONS},
+	{"RUBYLIB", ":"},
+	{"RUBYOPT", OPTIONS},
+	{"GEM_HOME", ""},
+	{"GEM_PATH", ":"},
+	{"BUNDLE_PATH", ""},
+	{"CLASSPATH", ":"},
+	{"JAVA_HOME", ""},
+	{"JAVA_TOOL_OPTIONS", OPTIONS},
+	{"LUA_PATH", ";?"},
+	{"LUA_CPATH", ";?"},
+	{"GOROOT", ""},
+	{"GOPATH", ":"},
+	{"GOBIN", ""},
+	{"CARGO_HOME", ""},
+	{"RUSTUP_HOME", ""},
+	{"XDG_CONFIG_HOME", ""},
+	{"XDG_CONFIG_DIRS", ":"},
+	{"XDG_DATA_HOME", ""},
+	{"XDG_DATA_DIRS", ":"},
+	{"GIT_CONFIG_GLOBAL", ""},
+	{"GIT_CONFIG_SYSTEM", ""},
+	{"GIT_EXEC_PATH", ""},
+	{"GIT_TEMPLATE_DIR", ""},
+	{"PIP_CONFIG_FILE", ""},
+	{"PIP_TARGET", ""},
+	{"PIP_PREFIX", ""},
+	{"npm_config_prefix", ""},
+	{"NPM_CONFIG_PREFIX", ""},
+	{"R_LIBS", ":"},
+	{"R_LIBS_USER", ":"},
+	{"R_HOME", ""},
+	{"PHP_INI_SCAN_DIR", ":"},
+	{"PHPRC", ""},
+	{"CURL_HOME", ""},
+	{"WGETRC", ""},
+	{"OPENSSL_CONF", ""},
+	{"OPENSSL_MODULES", ""},
 };
 
 /* As the entry is written, and where it leads in the image. One that cannot be told touches all. */
@@ -74,7 +129,8 @@ static bool in_root_home(const char *path)
 	return path[1] == '.' || path_is_in(path, "/bin");
 }
 
-static bool is_named(const struct layered *image, const struct loader *l, const char *value, const char *cwd, const char *path)
+static bool is_named(const struct layered *image, const struct loader *l, const char *value, const char *cwd,
+		     const char *path)
 {
 	size_t n, skip;
 
@@ -97,7 +153,8 @@ bool volumes_loaded(const struct layered *image, const char *const *env, const c
 	for (; *env; env++)
 		for (i = 0; i < ARRAY_LEN(loaders); i++) {
 			n = strlen(loaders[i].name);
-			if (strncmp(*env, loaders[i].name, n) == 0 && (*env)[n] == '=' && is_named(image, &loaders[i], *env + n + 1, cwd, path))
+			if (strncmp(*env, loaders[i].name, n) == 0 && (*env)[n] == '=' &&
+			    is_named(image, &loaders[i], *env + n + 1, cwd, path))
 				return true;
 		}
 	return touches(path, cwd) || in_root_home(path);
@@ -112,7 +169,10 @@ struct judge {
 /* A place from which nothing is loaded unasked. */
 static bool is_plain(const struct flow *f, const struct judge *j, const char *path)
 {
-	static const char *const loaded[] = {"/bin", "/boot", "/etc", "/home", "/lib", "/lib32", "/lib64", "/libx32", "/node_modules", "/opt", "/root", "/sbin", "/usr", "/var/cache", "/var/lib/apt", "/var/lib/dpkg", "/var/spool"};
+	static const char *const loaded[] = {"/bin",          "/boot",     "/etc",    "/home",         "/lib",
+					     "/lib32",        "/lib64",    "/libx32", "/node_modules", "/opt",
+					     "/root",         "/sbin",     "/usr",    "/var/cache",    "/var/lib/apt",
+					     "/var/lib/dpkg", "/var/spool"};
 	const char *workdir = f->task->environment.workdir.s ? f->task->environment.workdir.s : f->image.config.workdir;
 	size_t i;
 
@@ -122,7 +182,8 @@ static bool is_plain(const struct flow *f, const struct judge *j, const char *pa
 	if (strcmp(j->home, "/") != 0 && touches(path, j->home))
 		return false;
 	/* tests of a work folder that is the root look everywhere */
-	return !touches(path, workdir) && !carry_runner_place(path) && carry_name_of(path) == NAME_PLAIN && !volumes_loaded(&j->image, j->env, j->cwd, path);
+	return !touches(path, workdir) && !carry_runner_place(path) && carry_name_of(path) == NAME_PLAIN &&
+	       !volumes_loaded(&j->image, j->env, j->cwd, path);
 }
 
 /* Wherever links of the image lead from there. */
@@ -163,15 +224,24 @@ static const struct compose_mount **unsettled(struct flow *f, size_t *ret_n)
 	return v;
 }
 
-/* Who was ended for storing too much stored more than the limit, by what fits into a moment: that is judged like the rest. What is larger than twice the limit is nothing that anybody could have been let to make. */
+/* Who was ended for storing too much stored more than the limit, by what fits into a moment: that is judged like the
+ * rest. What is larger than twice the limit is nothing that anybody could have been let to make. */
 static int settle_one(struct flow *f, int upper, const struct compose_mount *m)
 {
 	static const char *const said[] = {
-		[VOLUME_COPIED] = "a volume that the agent could reach: the verifier gets what was in it when the agent ended, by the rules for its other files, and not what services write to it later",
-		[VOLUME_IN_THE_WAY] = "a volume in whose place the agent or the image has something else: the verifier does not get it",
+		[VOLUME_COPIED] =
+			"a volume that the agent could reach: the verifier gets what was in it when the agent ended, "
+			"by the rules for its other files, and not what services write to it later",
+		[VOLUME_IN_THE_WAY] = "a volume in whose place the agent or the image has something else: the verifier "
+				      "does not get it",
 		[VOLUME_TOO_LARGE] = "a volume that holds more than the task may store: the verifier does not get it",
 	};
-	struct volume_copy v = {.upper = upper, .target = m->target, .layers = (const char *const *)f->image.layers, .ids = &f->image.ids, .limit = 2 * flow_storage(f), .stop = &f->attend.signals};
+	struct volume_copy v = {.upper = upper,
+				.target = m->target,
+				.layers = (const char *const *)f->image.layers,
+				.ids = &f->image.ids,
+				.limit = 2 * flow_storage(f),
+				.stop = &f->attend.signals};
 	const char *source = services_volume(f, m);
 	/* who copies it opens it: the agent may have shut it, or given it to another id */
 	AUTO_FD volume = source ? open(source, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
@@ -183,7 +253,9 @@ static int settle_one(struct flow *f, int upper, const struct compose_mount *m)
 	r = volume_copy(&v, f->err);
 	if (r < 0 && !flow_in_the_way(f))
 		return -1;
-	(void)task_result_find(f->result, "carry.volume", m->target, r < 0 ? "a volume that could not be read as the agent left it: the verifier does not get it" : said[r]);
+	(void)task_result_find(
+		f->result, "carry.volume", m->target,
+		r < 0 ? "a volume that could not be read as the agent left it: the verifier does not get it" : said[r]);
 	return 0;
 }
 
@@ -191,7 +263,10 @@ static int find_live(struct flow *f, const struct image *image, const char *cons
 {
 	const struct compose_mounts *all = mounts_of(f);
 	const char *user = flow_verifier_of(f)->user.s;
-	struct judge j = {.env = env, .cwd = image == &f->image && f->task->environment.workdir.s ? f->task->environment.workdir.s : image == &f->image ? image->config.workdir : flow_judge_workdir(f, image)};
+	struct judge j = {.env = env,
+			  .cwd = image == &f->image && f->task->environment.workdir.s ? f->task->environment.workdir.s
+				 : image == &f->image                                 ? image->config.workdir
+										      : flow_judge_workdir(f, image)};
 	struct image_user who;
 	uint32_t i;
 	int r;
@@ -282,7 +357,8 @@ bool volumes_target(const struct flow *f, const char *path)
 	uint32_t i;
 
 	for (i = 0; all && i < all->n; i++)
-		if (strcmp(all->v[i].target, path) == 0 && (has_mounted(f, &all->v[i], true) || has_mounted(f, &all->v[i], false)))
+		if (strcmp(all->v[i].target, path) == 0 &&
+		    (has_mounted(f, &all->v[i], true) || has_mounted(f, &all->v[i], false)))
 			return true;
 	return false;
 }

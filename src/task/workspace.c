@@ -42,7 +42,8 @@ static int read_text(int dir, const char *name, const struct stat *st, struct bu
 }
 
 /* One side of a change: dir and name where the file is. What is neither a file nor a link is nothing. */
-static void read_side(struct walk *w, int dir, const char *name, const struct stat *st, struct buf *text, struct textdiff_side *ret)
+static void read_side(struct walk *w, int dir, const char *name, const struct stat *st, struct buf *text,
+		      struct textdiff_side *ret)
 {
 	uint64_t cost;
 
@@ -67,7 +68,8 @@ static bool has_room(const struct walk *w, uint64_t bytes, uint64_t kept)
 static void print_sides(struct walk *w, struct textdiff_side *before, struct textdiff_side *after)
 {
 	const struct textdiff_style style = {.escape = false, .left = &w->work};
-	/* the most that there can be: two headers where the type changed, of four names each in octal; lines with a mark, and a line above each hunk of them */
+	/* the most that there can be: two headers where the type changed, of four names each in octal; lines with a
+	 * mark, and a line above each hunk of them */
 	uint64_t names = 8 * (4 * (uint64_t)w->n + 8) + 400, lines = 4 * (uint64_t)(before->text.n + after->text.n);
 
 	if (w->work == 0 || !has_room(w, names + lines, NAMES_BYTES)) {
@@ -240,7 +242,9 @@ static int enter(const char *const *layers, const char *path, struct layered *re
 static void print_end(const struct walk *w)
 {
 	if (w->hidden)
-		(void)fprintf(w->out, "# changes that are not shown, because there is too much to show or to compare: %u\n", w->hidden);
+		(void)fprintf(w->out,
+			      "# changes that are not shown, because there is too much to show or to compare: %u\n",
+			      w->hidden);
 	if (w->stopped)
 		(void)fputs("# there may be more changes: a signal came before all were looked at\n", w->out);
 	else if (w->entries >= WORKSPACE_ENTRIES)

@@ -32,7 +32,8 @@ int bundle_read_system(struct buf *out, struct error *err)
 		if (r != -ENOENT && r != -ENOTDIR)
 			return error_sys(err, r, "%s", places[i]);
 	}
-	return error_set(err, ERROR_MISSING, "no bundle of trusted certificates on this system (%s): install ca-certificates", places[0]);
+	return error_set(err, ERROR_MISSING,
+			 "no bundle of trusted certificates on this system (%s): install ca-certificates", places[0]);
 }
 
 /* Decodes the base64 of a block; it must be one DER element and nothing more. Bytes in out, or -1. */
@@ -46,10 +47,12 @@ static int decode(struct sv text, unsigned char *out)
 	if (!ctx || text.n > INT_MAX / 2)
 		goto bad;
 	EVP_DecodeInit(ctx);
-	if (EVP_DecodeUpdate(ctx, out, &n, (const unsigned char *)text.p, (int)text.n) < 0 || EVP_DecodeFinal(ctx, out + n, &last) < 0)
+	if (EVP_DecodeUpdate(ctx, out, &n, (const unsigned char *)text.p, (int)text.n) < 0 ||
+	    EVP_DecodeFinal(ctx, out + n, &last) < 0)
 		goto bad;
 	n += last;
-	if (n == 0 || (ASN1_get_object(&p, &inner, &tag, &class, n) & 0x81) || tag != V_ASN1_SEQUENCE || p + inner != out + n)
+	if (n == 0 || (ASN1_get_object(&p, &inner, &tag, &class, n) & 0x81) || tag != V_ASN1_SEQUENCE ||
+	    p + inner != out + n)
 		goto bad;
 	EVP_ENCODE_CTX_free(ctx);
 	return n;

@@ -9,12 +9,20 @@
 #include "tls/bundle.h"
 
 /*
- * A trust store of Java's is a PKCS #12 file (RFC 7292) of certificates that say that they are trusted. Written here byte by byte, because the library would parse each of the hundred and forty
- * certificates into objects only to write the same bytes again, which takes longer than the whole start of a run.
+ * A trust store of Java's is a PKCS #12 file (RFC 7292) of certificates that say that they are trusted. Written here
+ * byte by byte, because the library would parse each of the hundred and forty certificates into objects only to write
+ * the same bytes again, which takes longer than the whole start of a run.
  *
  * Certificates are public, so they are not encrypted; the MAC is what Java checks the password by.
  */
-enum { DER_INTEGER = 0x02, DER_OCTETS = 0x04, DER_BMP = 0x1e, DER_SEQUENCE = 0x30, DER_SET = 0x31, DER_CONTEXT_0 = 0xa0 };
+enum {
+	DER_INTEGER = 0x02,
+	DER_OCTETS = 0x04,
+	DER_BMP = 0x1e,
+	DER_SEQUENCE = 0x30,
+	DER_SET = 0x31,
+	DER_CONTEXT_0 = 0xa0
+};
 enum { STORE_MAX = 2 * BUNDLE_MAX, SALT = 16, ITERATIONS = 2048, MAC = 32 };
 
 #define OID(bytes) sv_n(bytes, sizeof(bytes) - 1)
@@ -22,7 +30,8 @@ enum { STORE_MAX = 2 * BUNDLE_MAX, SALT = 16, ITERATIONS = 2048, MAC = 32 };
 #define CERT_BAG OID("\x06\x0b\x2a\x86\x48\x86\xf7\x0d\x01\x0c\x0a\x01\x03")
 #define X509_CERTIFICATE OID("\x06\x0a\x2a\x86\x48\x86\xf7\x0d\x01\x09\x16\x01")
 #define FRIENDLY_NAME OID("\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x09\x14")
-/* 2.16.840.1.113894.746875.1.1, with "any extended key usage" as its value: Java takes a certificate for a trusted one only where it says what for */
+/* 2.16.840.1.113894.746875.1.1, with "any extended key usage" as its value: Java takes a certificate for a trusted one
+ * only where it says what for */
 #define TRUSTED_KEY_USAGE OID("\x06\x0c\x60\x86\x48\x01\x86\xf9\x66\xad\xca\x7b\x01\x01")
 #define ANY_USE OID("\x06\x04\x55\x1d\x25\x00")
 #define SHA256_NULL OID("\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x01\x05\x00")
@@ -139,7 +148,9 @@ static int put_mac(struct buf *out, struct sv safe)
 	unsigned n = sizeof(mac);
 	AUTO_BUF b = {0};
 
-	if (RAND_bytes(salt, sizeof(salt)) != 1 || !PKCS12_key_gen_utf8("changeit", 8, salt, sizeof(salt), PKCS12_MAC_ID, ITERATIONS, sizeof(key), key, EVP_sha256()) ||
+	if (RAND_bytes(salt, sizeof(salt)) != 1 ||
+	    !PKCS12_key_gen_utf8("changeit", 8, salt, sizeof(salt), PKCS12_MAC_ID, ITERATIONS, sizeof(key), key,
+				 EVP_sha256()) ||
 	    !HMAC(EVP_sha256(), key, sizeof(key), (const unsigned char *)safe.p, safe.n, mac, &n))
 		return -ENOMEM;
 	buf_init(&b, 256);

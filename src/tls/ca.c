@@ -79,7 +79,8 @@ static int set_common(X509 *x, EVP_PKEY *key, int days)
 {
 	time_t now = time(NULL);
 
-	return X509_set_version(x, X509_VERSION_3) && set_serial(x) == 0 && X509_time_adj_ex(X509_getm_notBefore(x), 0, -HOUR, &now) &&
+	return X509_set_version(x, X509_VERSION_3) && set_serial(x) == 0 &&
+			       X509_time_adj_ex(X509_getm_notBefore(x), 0, -HOUR, &now) &&
 			       X509_time_adj_ex(X509_getm_notAfter(x), days, 0, &now) && X509_set_pubkey(x, key)
 		       ? 0
 		       : -1;
@@ -91,8 +92,10 @@ static X509 *make_ca(EVP_PKEY *key)
 	X509 *x = X509_new();
 	X509_NAME *name = x ? X509_get_subject_name(x) : NULL;
 
-	if (x && set_common(x, key, TLS_CA_DAYS) == 0 && X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_ASC, common_name, -1, -1, 0) &&
-	    X509_set_issuer_name(x, name) && add_extensions(x, x, ca_extensions, ARRAY_LEN(ca_extensions)) == 0 && X509_sign(x, key, EVP_sha256()))
+	if (x && set_common(x, key, TLS_CA_DAYS) == 0 &&
+	    X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_ASC, common_name, -1, -1, 0) &&
+	    X509_set_issuer_name(x, name) && add_extensions(x, x, ca_extensions, ARRAY_LEN(ca_extensions)) == 0 &&
+	    X509_sign(x, key, EVP_sha256()))
 		return x;
 	X509_free(x);
 	return NULL;
@@ -239,7 +242,8 @@ static X509 *make_leaf(const struct tls_ca *ca, struct sv host, EVP_PKEY *key)
 		goto failed;
 	if (ASN1_TIME_compare(X509_get0_notAfter(x), end) > 0 && !X509_set1_notAfter(x, end))
 		goto failed;
-	if (add_extensions(x, ca->cert, leaf_extensions, ARRAY_LEN(leaf_extensions)) < 0 || add_host(x, host) < 0 || !X509_sign(x, ca->key, EVP_sha256()))
+	if (add_extensions(x, ca->cert, leaf_extensions, ARRAY_LEN(leaf_extensions)) < 0 || add_host(x, host) < 0 ||
+	    !X509_sign(x, ca->key, EVP_sha256()))
 		goto failed;
 	return x;
 failed:
@@ -264,7 +268,8 @@ int tls_ca_mint(const struct tls_ca *ca, struct sv host, struct buf *cert_der, s
 	int r;
 
 	if (!may_mint(host))
-		return error_set(err, ERROR_INPUT, "no certificate for \"%s\": not a host name or an address", text_show(&shown, host));
+		return error_set(err, ERROR_INPUT, "no certificate for \"%s\": not a host name or an address",
+				 text_show(&shown, host));
 	key = EVP_EC_gen("P-256");
 	x = key ? make_leaf(ca, host, key) : NULL;
 	r = x ? put_cert(cert_der, x, err) : engine_error(err, "leaf certificate");

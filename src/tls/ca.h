@@ -1,9 +1,10 @@
 /*
  * ca: a certificate authority for one run, and the leaves it mints. Only the vault role has it.
  *
- * "Cordon run CA": EC P-256, CA:TRUE with pathlen 0, key usage certSign only; it begins an hour ago (clocks differ) and is short-lived. Leaves:
- * EC P-256 with a key of their own, a subject alternative name and no other name, serverAuth, a random serial, and the key identifiers that strict
- * verifiers ask for. A leaf never outlives its CA. Two CAs never have the same key identifier, so one run's leaf is no other's.
+ * "Cordon run CA": EC P-256, CA:TRUE with pathlen 0, key usage certSign only; it begins an hour ago (clocks differ) and
+ * is short-lived. Leaves: EC P-256 with a key of their own, a subject alternative name and no other name, serverAuth, a
+ * random serial, and the key identifiers that strict verifiers ask for. A leaf never outlives its CA. Two CAs never
+ * have the same key identifier, so one run's leaf is no other's.
  *
  * DER out is appended to a buf; private keys are PKCS #8. The caller wipes what holds keys.
  */
@@ -26,8 +27,8 @@ int tls_ca_pem(const struct tls_ca *ca, struct buf *out, struct error *err);
 int tls_ca_der(const struct tls_ca *ca, struct buf *out, struct error *err);
 
 /*
- * Mints for a host name (lower case, also "*.name" where the caller has allowed it) or an address in text form, IPv6 without brackets. A host that is
- * neither is refused, so that nothing else gets into a certificate.
+ * Mints for a host name (lower case, also "*.name" where the caller has allowed it) or an address in text form, IPv6
+ * without brackets. A host that is neither is refused, so that nothing else gets into a certificate.
  */
 int tls_ca_mint(const struct tls_ca *ca, struct sv host, struct buf *cert_der, struct buf *key_der, struct error *err);
 

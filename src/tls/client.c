@@ -44,7 +44,8 @@ static int set_up(struct tls_client *client, struct sv roots, struct error *err)
 	client->sessions = lru_new(TLS_CLIENT_SESSIONS, free_session);
 	if (!client->sessions || roots_serve(client->roots, store) < 0)
 		return error_sys(err, ENOMEM, "TLS");
-	/* What the operator lists is trusted, also where it is not a root: a company's intermediate, a server's own certificate. */
+	/* What the operator lists is trusted, also where it is not a root: a company's intermediate, a server's own
+	 * certificate. */
 	X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST);
 	SSL_CTX_set_app_data(ctx, client);
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);

@@ -64,7 +64,8 @@ static BIO_METHOD *new_method(void)
 {
 	BIO_METHOD *m = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "stream");
 
-	if (m && BIO_meth_set_read_ex(m, bio_read) && BIO_meth_set_write_ex(m, bio_write) && BIO_meth_set_ctrl(m, bio_ctrl))
+	if (m && BIO_meth_set_read_ex(m, bio_read) && BIO_meth_set_write_ex(m, bio_write) &&
+	    BIO_meth_set_ctrl(m, bio_ctrl))
 		return m;
 	BIO_meth_free(m);
 	return NULL;
@@ -80,7 +81,8 @@ int engine_init(struct tls_engine *e, const SSL_METHOD *method, struct error *er
 		return engine_error(err, "TLS");
 	}
 	SSL_CTX_set_security_level(e->ctx, 2);
-	SSL_CTX_set_mode(e->ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+	SSL_CTX_set_mode(e->ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+					 SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_options(e->ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
 	SSL_CTX_set_read_ahead(e->ctx, 1);
 	return 0;

@@ -42,7 +42,8 @@ static void from_verification(struct failure *f, long result)
 			f->kind = kinds[i].kind;
 }
 
-/* Alerts of the peer are reasons from SSL_AD_REASON_OFFSET on; OpenSSL's texts for them begin with what the reader need not know. */
+/* Alerts of the peer are reasons from SSL_AD_REASON_OFFSET on; OpenSSL's texts for them begin with what the reader need
+ * not know. */
 static void from_alert(struct failure *f, int alert)
 {
 	f->kind = alert == SSL_AD_NO_APPLICATION_PROTOCOL ? STREAM_NO_ALPN : STREAM_ALERT;

@@ -173,8 +173,8 @@ static bool read_body(struct in body, struct hello *h)
 }
 
 /*
- * Puts the pieces of the records together until the message is whole: in out, which has room for HELLO_MAX. HELLO_OK: ret is its body. It ends
- * where a record ends; records of another kind may follow (early data).
+ * Puts the pieces of the records together until the message is whole: in out, which has room for HELLO_MAX. HELLO_OK:
+ * ret is its body. It ends where a record ends; records of another kind may follow (early data).
  */
 static enum hello_status reassemble(struct sv bytes, unsigned char *out, struct in *ret)
 {
@@ -206,7 +206,8 @@ static enum hello_status reassemble(struct sv bytes, unsigned char *out, struct 
 	return bytes.n > HELLO_MAX ? HELLO_BAD : HELLO_MORE;
 }
 
-/* HELLO_OK: a record of TLS. The hello of SSLv2, which old servers still read, has a length with its highest bit set, a 1, and a version. */
+/* HELLO_OK: a record of TLS. The hello of SSLv2, which old servers still read, has a length with its highest bit set, a
+ * 1, and a version. */
 static enum hello_status sniff(const unsigned char *p, size_t n)
 {
 	if (n == 0)

@@ -1,9 +1,10 @@
 /*
  * hello: reads a TLS ClientHello before any TLS engine does: which name, which protocols, and is the true name hidden.
  *
- * Pure: bytes in, answer out, no state; called again with more bytes until it says something else than HELLO_MORE. Strict, since
- * a second parser (the upstream's, when the hello is tunnelled on) must not find another name in the same bytes: a server name that is not
- * exactly one host name, an extension that is there twice, bytes left over in the message or in its last record, records of length 0 or other types in between, SSLv2 forms: HELLO_BAD.
+ * Pure: bytes in, answer out, no state; called again with more bytes until it says something else than HELLO_MORE.
+ * Strict, since a second parser (the upstream's, when the hello is tunnelled on) must not find another name in the same
+ * bytes: a server name that is not exactly one host name, an extension that is there twice, bytes left over in the
+ * message or in its last record, records of length 0 or other types in between, SSLv2 forms: HELLO_BAD.
  *
  * The hello may be split over records and reads in any way; with record headers it is at most HELLO_MAX bytes, or bad.
  */
@@ -25,7 +26,8 @@ enum hello_status {
 };
 
 struct hello {
-	char name[HELLO_NAME_MAX + 1]; /* the server name: lower case, no trailing dot; "" where the client names none */
+	char name[HELLO_NAME_MAX +
+		  1]; /* the server name: lower case, no trailing dot; "" where the client names none */
 	bool ech;		       /* encrypted_client_hello is there: name may be a cover (or grease) */
 	uint16_t version;	       /* the highest offered: 0x0303 is TLS 1.2, 0x0304 TLS 1.3 */
 	uint8_t n_alpn;		       /* offered protocols, in order; past HELLO_ALPN_MAX they are checked, not kept */

@@ -59,8 +59,10 @@ void tls_leaf_free(struct tls_leaf *leaf)
 
 int tls_leaf_use(const struct tls_leaf *leaf, SSL *ssl)
 {
-	return SSL_use_cert_and_key(ssl, leaf->cert, leaf->key, NULL, 1) && SSL_set_session_id_context(ssl, leaf->id, leaf->id_n) ? 0
-																  : -1;
+	return SSL_use_cert_and_key(ssl, leaf->cert, leaf->key, NULL, 1) &&
+			       SSL_set_session_id_context(ssl, leaf->id, leaf->id_n)
+		       ? 0
+		       : -1;
 }
 
 struct leaf_cache {

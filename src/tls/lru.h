@@ -1,5 +1,6 @@
 /*
- * lru: a bounded map from names to objects; past its maximum the one that was not used for longest goes. Of no use outside tls/.
+ * lru: a bounded map from names to objects; past its maximum the one that was not used for longest goes. Of no use
+ * outside tls/.
  */
 #ifndef CORDON_TLS_LRU_H
 #define CORDON_TLS_LRU_H

@@ -115,7 +115,8 @@ static int by_subject(X509_LOOKUP *lookup, X509_LOOKUP_TYPE type, const X509_NAM
 		x = serve_root(roots, &roots->v[i], X509_LOOKUP_get_store(lookup));
 		if (!x)
 			continue;
-		/* The caller takes a reference of its own and does not release that of the object; the store keeps x alive. */
+		/* The caller takes a reference of its own and does not release that of the object; the store keeps x
+		 * alive. */
 		if (!found && X509_NAME_cmp(X509_get_subject_name(x), name) == 0 && X509_OBJECT_set1_X509(ret, x)) {
 			X509_free(x);
 			found = 1;

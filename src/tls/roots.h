@@ -1,5 +1,6 @@
 /*
- * roots: trusted certificates for an X509_STORE, kept as DER and made into objects one by one, when a chain asks for their name. Of no use outside tls/.
+ * roots: trusted certificates for an X509_STORE, kept as DER and made into objects one by one, when a chain asks for
+ * their name. Of no use outside tls/.
  */
 #ifndef CORDON_TLS_ROOTS_H
 #define CORDON_TLS_ROOTS_H

@@ -9,7 +9,8 @@ struct tls_server {
 	struct tls_engine engine;
 };
 
-static int choose_alpn(SSL *ssl, const unsigned char **ret, unsigned char *ret_n, const unsigned char *offered, unsigned offered_n, void *arg)
+static int choose_alpn(SSL *ssl, const unsigned char **ret, unsigned char *ret_n, const unsigned char *offered,
+		       unsigned offered_n, void *arg)
 {
 	const struct tls_socket *s = SSL_get_app_data(ssl);
 	unsigned char ours[ALPN_WIRE_MAX];
@@ -42,7 +43,8 @@ int tls_server_new(struct tls_server **ret, struct error *err)
 		return -1;
 	}
 	ctx = server->engine.ctx;
-	/* Tickets carry the sessions; nothing is kept here. One ticket is enough: a client that uses it gets another. */
+	/* Tickets carry the sessions; nothing is kept here. One ticket is enough: a client that uses it gets another.
+	 */
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_num_tickets(ctx, 1);
 	SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);

@@ -1,6 +1,7 @@
 /*
- * server: what the TLS streams that we accept have in common: versions (1.2 and later), ALPN, and session tickets, whose keys are made at
- * random in memory and end with the process. A session is bound to the leaf that it began with: it cannot be resumed under another name.
+ * server: what the TLS streams that we accept have in common: versions (1.2 and later), ALPN, and session tickets,
+ * whose keys are made at random in memory and end with the process. A session is bound to the leaf that it began with:
+ * it cannot be resumed under another name.
  */
 #ifndef CORDON_TLS_SERVER_H
 #define CORDON_TLS_SERVER_H

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /*
- * UNREAD_MAX: a hello and what was sent right behind it. HELD_MAX: past this much the engine has to wait; two records and some, since
- * a record of its own (a key update) may come before one of the user's.
+ * UNREAD_MAX: a hello and what was sent right behind it. HELD_MAX: past this much the engine has to wait; two records
+ * and some, since a record of its own (a key update) may come before one of the user's.
  */
 enum { UNREAD_MAX = 64 * 1024, HELD_MAX = 40 * 1024 };
 

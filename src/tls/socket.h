@@ -1,5 +1,6 @@
 /*
- * socket: the bottom of a stream: a socket, the bytes that were given back to it, and the bytes that it has not taken yet. Of no use outside tls/.
+ * socket: the bottom of a stream: a socket, the bytes that were given back to it, and the bytes that it has not taken
+ * yet. Of no use outside tls/.
  *
  * It remembers what the loop reported, so that a system call which could only say EAGAIN is not made.
  */
@@ -14,7 +15,8 @@
 
 struct tls_socket {
 	int fd;
-	int read_failed, write_failed; /* 0 or the errno that ended it. Answers can be read when requests can no longer be written. */
+	int read_failed, write_failed; /* 0 or the errno that ended it. Answers can be read when requests can no longer
+					  be written. */
 	bool readable, writable; /* worth a try */
 	bool hangup;		 /* the end is in sight: a short read does not mean that there is no more */
 	bool ended;		 /* and was read */
@@ -39,8 +41,8 @@ ssize_t socket_read(struct tls_socket *s, void *p, size_t n);
 ssize_t socket_writev(struct tls_socket *s, const struct iovec *v, int n);
 
 /*
- * Takes all of p, holding what does not fit; -EAGAIN where too much is held already. Once writing has failed it takes and drops, so that the engine above goes on
- * reading: look at write_failed.
+ * Takes all of p, holding what does not fit; -EAGAIN where too much is held already. Once writing has failed it takes
+ * and drops, so that the engine above goes on reading: look at write_failed.
  */
 int socket_put(struct tls_socket *s, const void *p, size_t n);
 

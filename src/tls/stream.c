@@ -221,7 +221,8 @@ static ssize_t read_tls(struct stream *s, char *p, size_t n)
 		return -EIO;
 	if (e == SSL_ERROR_ZERO_RETURN)
 		return 0;
-	/* An idle stream holds no buffer. After a request OpenSSL has none, and looking for them would take longer than reading it. */
+	/* An idle stream holds no buffer. After a request OpenSSL has none, and looking for them would take longer than
+	 * reading it. */
 	if (s->buffered)
 		(void)SSL_free_buffers(s->ssl);
 	s->buffered = false;
@@ -244,7 +245,8 @@ ssize_t stream_read(struct stream *s, void *p, size_t n)
 	return r < 0 ? fail(s, SSL_ERROR_SYSCALL) : r;
 }
 
-/* The next bytes of v from byte `at` on, as one run: in place where it is large or the last one, else collected in room. */
+/* The next bytes of v from byte `at` on, as one run: in place where it is large or the last one, else collected in
+ * room. */
 static struct sv gather(const struct iovec *v, int n, size_t at, char room[RECORD])
 {
 	size_t part, have = 0;

@@ -26,7 +26,8 @@ size_t credentials_wanted(const struct policy *p, const struct pol_str **out, si
 	uint32_t i;
 
 	for (i = 0; i < p->net.allow.n + p->inference.n_providers; i++) {
-		s = i < p->net.allow.n ? &p->net.allow.v[i].credential : &p->inference.providers[i - p->net.allow.n].credential;
+		s = i < p->net.allow.n ? &p->net.allow.v[i].credential
+				       : &p->inference.providers[i - p->net.allow.n].credential;
 		for (k = 0; s->s && k < n && k < max && strcmp(out[k]->s, s->s) != 0; k++)
 			;
 		if (!s->s || k < (n < max ? n : max))
@@ -53,7 +54,8 @@ bool credential_host_covers(const char *pattern, struct sv host)
 
 	/* an address has many spellings, and a host that is missed is one whose answers are not looked into */
 	if (pattern[0] != '*')
-		return sv_is(host, pattern) || (address_parse(sv_of(pattern), &a) && address_parse(host, &b) && address_same(&a, &b));
+		return sv_is(host, pattern) ||
+		       (address_parse(sv_of(pattern), &a) && address_parse(host, &b) && address_same(&a, &b));
 	/* the dot belongs to what must match, and something must stand before it */
 	return host.n > strlen(pattern + 1) && host.p[0] != '.' && sv_ends(host, pattern + 1);
 }

@@ -55,13 +55,15 @@ struct credentials {
 const struct credential *credentials_find(const struct credentials *c, struct sv name);
 void credentials_free(struct credentials *c); /* NULL is fine */
 
-/* The credentials that the policy names, each once, where it is named first; how many there are, be it more than fit. */
+/* The credentials that the policy names, each once, where it is named first; how many there are, be it more than fit.
+ */
 size_t credentials_wanted(const struct policy *p, const struct pol_str **out, size_t max);
 
 /* The i-th variable that is set to a placeholder inside, counted as enum grant_part of vault/grant.h; NULL: no more. */
 const char *credential_variable(const struct credential *c, unsigned i);
 
-/* host: lower case, no trailing dot; an address in any spelling. "*.name" stands for one or more labels below name, never for name itself. */
+/* host: lower case, no trailing dot; an address in any spelling. "*.name" stands for one or more labels below name,
+ * never for name itself. */
 bool credential_host_covers(const char *pattern, struct sv host);
 
 #endif

@@ -280,7 +280,8 @@ static int read_hosts(struct reader *r, const struct ynode *n, void *to, const v
 	if (read_strings(r, n, &text_host, &c->hosts, &c->n_hosts) < 0)
 		return -1;
 	if (c->n_hosts > CREDENTIAL_HOSTS_MAX)
-		return reader_fail(r, n, "has more than %d hosts; write *.name for many, or make two credentials of it", CREDENTIAL_HOSTS_MAX);
+		return reader_fail(r, n, "has more than %d hosts; write *.name for many, or make two credentials of it",
+				   CREDENTIAL_HOSTS_MAX);
 	return 0;
 }
 

@@ -28,7 +28,9 @@ static int parse_file(const char *path, struct credentials **ret, struct error *
 	(void)text_show(&shown, sv_of(path));
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-		return misnamed_refuse(path, err) < 0 ? -1 : (*ret = credentials_none()) ? 0 : error_set(err, ERROR_SYSTEM, "out of memory");
+		return misnamed_refuse(path, err) < 0 ? -1
+		       : (*ret = credentials_none())  ? 0
+						      : error_set(err, ERROR_SYSTEM, "out of memory");
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_sys(err, errno, "%s", shown.s);
 	if (!S_ISREG(st.st_mode) || (st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & 022))
@@ -82,7 +84,8 @@ const char *const *credentials_files(const struct credentials *c)
 	size_t n = 0;
 
 	for (i = 0; v && i < c->n; i++) {
-		if (c->v[i].from.kind != SOURCE_FILE || credentials_file_path(c->v[i].from.words[0], path, sizeof(path), &ignored) < 0)
+		if (c->v[i].from.kind != SOURCE_FILE ||
+		    credentials_file_path(c->v[i].from.words[0], path, sizeof(path), &ignored) < 0)
 			continue;
 		v[n++] = arena_str(c->arena, sv_of(path));
 	}

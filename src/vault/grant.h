@@ -1,8 +1,9 @@
 /*
  * grant: one credential of a run, value included, as the vault hands it to egress.
  *
- * Its texts live in its arena, its values in secrets of their own; grant_free() ends both. The encoding holds the values in the clear: only for the
- * socket between vault and egress, and the caller wipes the buffer it was put into (grant_encode() needs one large enough from the start, see there).
+ * Its texts live in its arena, its values in secrets of their own; grant_free() ends both. The encoding holds the
+ * values in the clear: only for the socket between vault and egress, and the caller wipes the buffer it was put into
+ * (grant_encode() needs one large enough from the start, see there).
  */
 #ifndef CORDON_VAULT_GRANT_H
 #define CORDON_VAULT_GRANT_H
@@ -11,7 +12,8 @@
 #include "base/secret.h"
 #include "vault/credential.h"
 
-/* What a value consists of: one part, or with sigv4 the secret key and its id, and a session token where there is one. */
+/* What a value consists of: one part, or with sigv4 the secret key and its id, and a session token where there is one.
+ */
 enum grant_part { PART_VALUE, PART_KEY_ID, PART_TOKEN, GRANT_PARTS };
 
 /* A value must be findable in an answer (vault/needle.h) and fit into a head. */
@@ -30,7 +32,8 @@ struct grant {
 /* Is the credential bound to this host (lower case, no trailing dot)? */
 bool grant_covers(const struct grant *g, struct sv host);
 
-/* Appends. The buffer must have room for GRANT_ENCODED_MAX bytes already, so that no copy with a value in it is left behind by growing: -ENOSPC. */
+/* Appends. The buffer must have room for GRANT_ENCODED_MAX bytes already, so that no copy with a value in it is left
+ * behind by growing: -ENOSPC. */
 enum { GRANT_ENCODED_MAX = 96 * 1024 };
 int grant_encode(const struct grant *g, struct buf *out);
 

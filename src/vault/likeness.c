@@ -22,7 +22,8 @@ static void add_bytes(struct likeness *l, const void *p, size_t n)
 	uint64_t size = n;
 
 	/* the size first: no two lists read the same */
-	if (EVP_MAC_update(l->mac, (const unsigned char *)&size, sizeof(size)) != 1 || (n && EVP_MAC_update(l->mac, p, n) != 1))
+	if (EVP_MAC_update(l->mac, (const unsigned char *)&size, sizeof(size)) != 1 ||
+	    (n && EVP_MAC_update(l->mac, p, n) != 1))
 		l->failed = true;
 }
 
@@ -66,7 +67,8 @@ static void add_name(struct sha256 *h, const char *s)
 	sha256_add(h, s ? "+" : "-", 2);
 }
 
-/* Not the variables that say how this session reaches a keyring or an agent: they differ from terminal to terminal, and are the same user's. */
+/* Not the variables that say how this session reaches a keyring or an agent: they differ from terminal to terminal, and
+ * are the same user's. */
 void likeness_here(struct likeness_base *base)
 {
 	static const char *const decide[] = {"HOME", "PATH", "USER", "LOGNAME", "GNUPGHOME", "PASSWORD_STORE_DIR"};
@@ -91,14 +93,16 @@ static void add_command(struct likeness *l)
 struct likeness *likeness_new(const struct likeness_base *base, struct sv nonce, struct sv about)
 {
 	struct likeness *l = calloc(1, sizeof(*l));
-	OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string("digest", (char[]){"SHA256"}, 0), OSSL_PARAM_construct_end()};
+	OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string("digest", (char[]){"SHA256"}, 0),
+			       OSSL_PARAM_construct_end()};
 
 	if (!l)
 		return NULL;
 	l->base = base;
 	l->kind = EVP_MAC_fetch(NULL, "HMAC", NULL);
 	l->mac = l->kind ? EVP_MAC_CTX_new(l->kind) : NULL;
-	if (!l->mac || nonce.n != LIKENESS_NONCE || EVP_MAC_init(l->mac, (const unsigned char *)nonce.p, nonce.n, params) != 1) {
+	if (!l->mac || nonce.n != LIKENESS_NONCE ||
+	    EVP_MAC_init(l->mac, (const unsigned char *)nonce.p, nonce.n, params) != 1) {
 		unsigned char unused[LIKENESS_SIZE];
 
 		l->failed = true;

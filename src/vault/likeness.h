@@ -1,9 +1,13 @@
 /*
- * likeness: are a run's credentials those that another run would have now? Told by a keyed digest (HMAC-SHA-256), so that a value is known to two processes only that have it anyway: the run's vault, and a witness (vault/witness.h)
- * that was started where the other run would be. The key is a random number of whoever asks, for one question; neither it nor the digest is ever stored.
+ * likeness: are a run's credentials those that another run would have now? Told by a keyed digest (HMAC-SHA-256), so
+ * that a value is known to two processes only that have it anyway: the run's vault, and a witness (vault/witness.h)
+ * that was started where the other run would be. The key is a random number of whoever asks, for one question; neither
+ * it nor the digest is ever stored.
  *
- * In it, of each credential that the run uses: its name, source, hosts, how it is injected, its variable, and its value or that there is none. Of a command, whose values it refreshes itself, in place of the value what
- * decides which one it is: where it runs, and the variables that it gets to find things by. And of all of them: the certificates of gateway.yaml's ca_file, and what the asker adds.
+ * In it, of each credential that the run uses: its name, source, hosts, how it is injected, its variable, and its value
+ * or that there is none. Of a command, whose values it refreshes itself, in place of the value what decides which one
+ * it is: where it runs, and the variables that it gets to find things by. And of all of them: the certificates of
+ * gateway.yaml's ca_file, and what the asker adds.
  *
  * Order: likeness_new(), likeness_add() for each, in the order of the credentials, likeness_end().
  */

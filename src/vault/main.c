@@ -1,6 +1,7 @@
 /*
- * cordon-vault CREDENTIALS_FILE CA_FILE inside|outside|witness: the vault role (vault/vault.h), or its witness (vault/witness.h); CA_FILE may be empty, `inside` asks for certificates for programs inside. Started by cordon, which has the other end of fd 3. A
- * file that does not exist holds no credentials.
+ * cordon-vault CREDENTIALS_FILE CA_FILE inside|outside|witness: the vault role (vault/vault.h), or its witness
+ * (vault/witness.h); CA_FILE may be empty, `inside` asks for certificates for programs inside. Started by cordon, which
+ * has the other end of fd 3. A file that does not exist holds no credentials.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +51,8 @@ static int run(const char *path, const char *ca_file, bool inside, struct error 
 	if (mint_new(&mint, err) < 0 || trust_send(SUPERVISOR, mint, ca_file, inside, base.ca, err) < 0)
 		return -1;
 	(void)malloc_trim(0); /* what reading the files took */
-	r = role_confine(&(struct role_needs){.may = ROLE_POLL, .first_closed = FDS_MAX, .descriptors = FDS_MAX, .memory = MEMORY_MAX});
+	r = role_confine(&(struct role_needs){
+		.may = ROLE_POLL, .first_closed = FDS_MAX, .descriptors = FDS_MAX, .memory = MEMORY_MAX});
 	if (r < 0)
 		return error_sys(err, r, "the vault cannot be confined");
 	v = vault_new(credentials, mint, &base, SUPERVISOR, socket);
@@ -80,7 +82,8 @@ int main(int argc, char **argv)
 	json_set_alloc_funcs(malloc, free_wiped);
 	json_object_seed(0);
 	ca_file = argv[2][0] ? argv[2] : NULL;
-	r = strcmp(argv[3], "witness") == 0 ? witness_serve(SUPERVISOR, argv[1], ca_file, &err) : run(argv[1], ca_file, strcmp(argv[3], "inside") == 0, &err);
+	r = strcmp(argv[3], "witness") == 0 ? witness_serve(SUPERVISOR, argv[1], ca_file, &err)
+					    : run(argv[1], ca_file, strcmp(argv[3], "inside") == 0, &err);
 	if (r == 0)
 		return 0;
 	buf_init(&body, 4096);

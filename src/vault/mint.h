@@ -9,7 +9,8 @@
 
 struct mint;
 
-/* Makes the CA, and one leaf that is thrown away: what the TLS library loads on first use is loaded before the role is confined. */
+/* Makes the CA, and one leaf that is thrown away: what the TLS library loads on first use is loaded before the role is
+ * confined. */
 int mint_new(struct mint **ret, struct error *err);
 void mint_free(struct mint *m); /* NULL is fine */
 

@@ -10,7 +10,11 @@
 #include "vault/needle_runs.h"
 #include "vault/needle_set.h"
 
-enum { READINGS = 2 /* decoded once, decoded twice */, ALL = 2 * READINGS /* and both once more, late (needle_decode.h) */, SHORT = 24 /* bytes: looking for escapes first would take longer */ };
+enum {
+	READINGS = 2 /* decoded once, decoded twice */,
+	ALL = 2 * READINGS /* and both once more, late (needle_decode.h) */,
+	SHORT = 24 /* bytes: looking for escapes first would take longer */
+};
 
 struct reading {
 	struct needle_scan *scan;
@@ -195,7 +199,8 @@ static bool readings_agree(const struct needle_scan *s)
 	return true;
 }
 
-/* Two backslashes are the same to both until a letter says that the other one begins a number: texts are full of them. */
+/* Two backslashes are the same to both until a letter says that the other one begins a number: texts are full of them.
+ */
 static bool parts(const struct needle_scan *s, const struct needle_unit *u)
 {
 	return begins_late(s, u) || needle_decode_cuts_number(&s->readings[0].decoder, u->c);
@@ -277,8 +282,9 @@ static inline size_t pass_strides(const struct needle_set *set, const unsigned c
 }
 
 /*
- * From the root: up to where a form may start, or an escape is, or the bytes end. There are no escapes before `plain`. Close to it, what is shorter than NEEDLE_MIN counts as a start
- * too, so that the state at an escape or at the end is the same as if every byte had been looked at.
+ * From the root: up to where a form may start, or an escape is, or the bytes end. There are no escapes before `plain`.
+ * Close to it, what is shorter than NEEDLE_MIN counts as a start too, so that the state at an escape or at the end is
+ * the same as if every byte had been looked at.
  */
 static size_t pass_over(const struct needle_set *set, const char *text, size_t i, size_t plain, size_t n)
 {

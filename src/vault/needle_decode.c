@@ -26,7 +26,8 @@ static enum verdict digits(const struct needle_decoder *d, unsigned from, unsign
 	return DONE;
 }
 
-/* The value once a semicolon is there, or anything else that is no digit: readers of HTML make do without. base 10 or 16. */
+/* The value once a semicolon is there, or anything else that is no digit: readers of HTML make do without. base 10
+ * or 16. */
 static enum verdict number(const struct needle_decoder *d, unsigned from, unsigned base, unsigned char *ret)
 {
 	unsigned v = 0, i;
@@ -107,7 +108,8 @@ static enum verdict reference(const struct needle_decoder *d, unsigned char *ret
 /* A line's end as well: shells take both away. */
 static bool is_sign(unsigned char c)
 {
-	return c == '\n' || c == '\r' || (c >= ' ' && c <= '~' && !((c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z')));
+	return c == '\n' || c == '\r' ||
+	       (c >= ' ' && c <= '~' && !((c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z')));
 }
 
 /* A backslash before what JSON escapes does not stay in any case. */
@@ -219,7 +221,8 @@ void needle_decode(struct needle_decoder *d, const struct needle_unit *u, needle
 		d->n = 1;
 		break;
 	case NO_ESCAPE:
-		/* Only the last unit can start an escape of its own: all before it are digits and letters, or the first. */
+		/* Only the last unit can start an escape of its own: all before it are digits and letters, or the
+		 * first. */
 		d->n--;
 		give_pending(d, out, arg);
 		needle_decode(d, u, out, arg);

@@ -6,11 +6,12 @@
  * escape comes out as it went in. Plain data, no allocation, never fails.
  *
  * A backslash before a sign of ASCII is left out, as Markdown, regular expressions and shells write signs, unless it is
- * to be kept: where one is looked for itself. Before a "%" or "&" that begins an escape it stays, since what is undone may
- * be a part of its own escape ("\%750073").
+ * to be kept: where one is looked for itself. Before a "%" or "&" that begins an escape it stays, since what is undone
+ * may be a part of its own escape ("\%750073").
  *
- * Where one escape may be cut short by another, there are two readings: "&#45%3B" is "-;", or it is "&#45;" once the part of it that was escaped again is undone, and "\\u0075002d" is a backslash, or the start of "\u002d". A
- * decoder that is late takes the second, the others the first.
+ * Where one escape may be cut short by another, there are two readings: "&#45%3B" is "-;", or it is "&#45;" once the
+ * part of it that was escaped again is undone, and "\\u0075002d" is a backslash, or the start of "\u002d". A decoder
+ * that is late takes the second, the others the first.
  *
  * A number of HTML may begin with zeros; of those and its digits NEEDLE_DIGITS count. So that what is found has an end,
  * an escape of escapes covers NEEDLE_SPAN bytes of the stream at most: zeros may stand before the numbers of one of the

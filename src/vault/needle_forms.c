@@ -79,7 +79,9 @@ static struct sv in_one_case(struct sv s, bool upper, char *to)
 	size_t i;
 
 	for (i = 0; i < s.n; i++)
-		to[i] = upper && s.p[i] >= 'a' && s.p[i] <= 'z' ? (char)(s.p[i] - 'a' + 'A') : !upper && s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] - 'A' + 'a') : s.p[i];
+		to[i] = upper && s.p[i] >= 'a' && s.p[i] <= 'z'    ? (char)(s.p[i] - 'a' + 'A')
+			: !upper && s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] - 'A' + 'a')
+								   : s.p[i];
 	return sv_n(to, s.n);
 }
 
@@ -143,7 +145,8 @@ static int put_spaced(struct sv needle, char *room, int (*put)(void *, struct sv
 
 size_t needle_forms_bytes(size_t n, bool spaced)
 {
-	/* itself, decoded once and twice, with plus, in two cases; two alphabets at three alignments; two cases of hexadecimal */
+	/* itself, decoded once and twice, with plus, in two cases; two alphabets at three alignments; two cases of
+	 * hexadecimal */
 	size_t bytes = 6 * n + 6 * (n * 4 / 3 + 2) + 4 * n;
 
 	/* UTF-16, and rows of either case */

@@ -56,8 +56,9 @@ struct needle_runs {
 bool needle_runs_may_have(unsigned char c)
 {
 	static const bool may[256] = {
-		['A' ... 'Z'] = true, ['a' ... 'z'] = true, ['0' ... '9'] = true, ['+'] = true, ['/'] = true, ['-'] = true,
-		['_'] = true, ['\r'] = true, ['\n'] = true, ['%'] = true, ['\\'] = true, ['&'] = true, ['#'] = true, [';'] = true,
+		['A' ... 'Z'] = true, ['a' ... 'z'] = true, ['0' ... '9'] = true, ['+'] = true,  ['/'] = true,
+		['-'] = true,         ['_'] = true,         ['\r'] = true,        ['\n'] = true, ['%'] = true,
+		['\\'] = true,        ['&'] = true,         ['#'] = true,         [';'] = true,
 	};
 
 	return may[c];
@@ -65,12 +66,14 @@ bool needle_runs_may_have(unsigned char c)
 
 /* The value of a character of base64 and one more; 0: it is none. */
 static const uint8_t values[256] = {
-	['A'] = 1,  ['B'] = 2,	['C'] = 3,  ['D'] = 4,	['E'] = 5,  ['F'] = 6,	['G'] = 7,  ['H'] = 8,	['I'] = 9,  ['J'] = 10, ['K'] = 11,
-	['L'] = 12, ['M'] = 13, ['N'] = 14, ['O'] = 15, ['P'] = 16, ['Q'] = 17, ['R'] = 18, ['S'] = 19, ['T'] = 20, ['U'] = 21, ['V'] = 22,
-	['W'] = 23, ['X'] = 24, ['Y'] = 25, ['Z'] = 26, ['a'] = 27, ['b'] = 28, ['c'] = 29, ['d'] = 30, ['e'] = 31, ['f'] = 32, ['g'] = 33,
-	['h'] = 34, ['i'] = 35, ['j'] = 36, ['k'] = 37, ['l'] = 38, ['m'] = 39, ['n'] = 40, ['o'] = 41, ['p'] = 42, ['q'] = 43, ['r'] = 44,
-	['s'] = 45, ['t'] = 46, ['u'] = 47, ['v'] = 48, ['w'] = 49, ['x'] = 50, ['y'] = 51, ['z'] = 52, ['0'] = 53, ['1'] = 54, ['2'] = 55,
-	['3'] = 56, ['4'] = 57, ['5'] = 58, ['6'] = 59, ['7'] = 60, ['8'] = 61, ['9'] = 62, ['+'] = 63, ['-'] = 63, ['/'] = 64, ['_'] = 64,
+	['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,  ['G'] = 7,  ['H'] = 8,  ['I'] = 9,
+	['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14, ['O'] = 15, ['P'] = 16, ['Q'] = 17, ['R'] = 18,
+	['S'] = 19, ['T'] = 20, ['U'] = 21, ['V'] = 22, ['W'] = 23, ['X'] = 24, ['Y'] = 25, ['Z'] = 26, ['a'] = 27,
+	['b'] = 28, ['c'] = 29, ['d'] = 30, ['e'] = 31, ['f'] = 32, ['g'] = 33, ['h'] = 34, ['i'] = 35, ['j'] = 36,
+	['k'] = 37, ['l'] = 38, ['m'] = 39, ['n'] = 40, ['o'] = 41, ['p'] = 42, ['q'] = 43, ['r'] = 44, ['s'] = 45,
+	['t'] = 46, ['u'] = 47, ['v'] = 48, ['w'] = 49, ['x'] = 50, ['y'] = 51, ['z'] = 52, ['0'] = 53, ['1'] = 54,
+	['2'] = 55, ['3'] = 56, ['4'] = 57, ['5'] = 58, ['6'] = 59, ['7'] = 60, ['8'] = 61, ['9'] = 62, ['+'] = 63,
+	['-'] = 63, ['/'] = 64, ['_'] = 64,
 };
 
 /* Characters of base64 that hold a whole needle. */
@@ -267,8 +270,9 @@ static void end_lanes(struct needle_runs *r, unsigned from)
 }
 
 /*
- * One more character of the run. It is the second, third or fourth of a group, by where that began, and a byte is complete with each. A character that two
- * bytes share belongs to neither's unit: where a hit begins or ends with it, it has bits of what is beside the needle.
+ * One more character of the run. It is the second, third or fourth of a group, by where that began, and a byte is
+ * complete with each. A character that two bytes share belongs to neither's unit: where a hit begins or ends with it,
+ * it has bits of what is beside the needle.
  */
 static inline void undo_char(struct needle_runs *r, const struct needle_unit *u)
 {
@@ -283,7 +287,9 @@ static inline void undo_char(struct needle_runs *r, const struct needle_unit *u)
 		l = &r->lanes[(r->chars - back) % GROUPS];
 		byte = (unsigned char)(r->bits >> (8 - 2 * back));
 		if (l->busy || !dull[byte])
-			give(r, l, &(struct needle_unit){byte, back == 2 ? r->last : u->start, back == GROUPS ? u->end : u->start});
+			give(r, l,
+			     &(struct needle_unit){byte, back == 2 ? r->last : u->start,
+						   back == GROUPS ? u->end : u->start});
 	}
 	if (hex_value((char)u->c) < 0) {
 		if (r->digits)
@@ -428,7 +434,8 @@ static size_t feed_plain(struct needle_runs *r, uint64_t offset, const char *p, 
 
 	if (!r->active || r->gap || r->decoder.n)
 		return 0;
-	for (i = pass_dull(r, offset, p, n); i < n && values[c = (unsigned char)p[i]]; i += 1 + pass_dull(r, offset + i + 1, p + i + 1, n - i - 1)) {
+	for (i = pass_dull(r, offset, p, n); i < n && values[c = (unsigned char)p[i]];
+	     i += 1 + pass_dull(r, offset + i + 1, p + i + 1, n - i - 1)) {
 		r->told = offset + i + 1;
 		undo_char(r, &(struct needle_unit){c, offset + i, offset + i + 1});
 	}

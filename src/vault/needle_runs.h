@@ -2,11 +2,12 @@
  * needle_runs: needles in what is base64 or hexadecimal, and encoded once more within.
  *
  * A run is a row of characters of base64 (either alphabet) as a stream has them once its escapes are undone
- * (needle_decode.h); it goes on over line breaks behind NEEDLE_LINE of them or more, with blanks and tabs before and behind the break or none, NEEDLE_GAP bytes in all. Where it is as long as the
- * shortest needle's encoding, it is undone while it goes by: at each of the four places where a group can begin, and
- * where its characters are hexadecimal digits, of any case, at both. What comes out is searched for all forms, as it is
- * and with its escapes undone. So base64 in lines is found, hexadecimal in mixed case, and any two of base64,
- * hexadecimal and escapes within each other (but for the edges, as needle.h says), in lines or not; not mixed case within base64 or hexadecimal.
+ * (needle_decode.h); it goes on over line breaks behind NEEDLE_LINE of them or more, with blanks and tabs before and
+ * behind the break or none, NEEDLE_GAP bytes in all. Where it is as long as the shortest needle's encoding, it is
+ * undone while it goes by: at each of the four places where a group can begin, and where its characters are hexadecimal
+ * digits, of any case, at both. What comes out is searched for all forms, as it is and with its escapes undone. So
+ * base64 in lines is found, hexadecimal in mixed case, and any two of base64, hexadecimal and escapes within each other
+ * (but for the edges, as needle.h says), in lines or not; not mixed case within base64 or hexadecimal.
  *
  * Texts without such runs cost a look at every few bytes. Hits are kept until they are asked for, in the order in which
  * they were found: they and those of needle.h are told by one rule, however a stream is cut. One that covers more than

@@ -13,7 +13,8 @@ static uint32_t add_child(struct needle_set *set, uint32_t at, unsigned char c)
 {
 	uint32_t k = set->n++;
 
-	set->nodes[k] = (struct needle_node){.byte = c, .depth = set->nodes[at].depth + 1, .sibling = set->nodes[at].child};
+	set->nodes[k] =
+		(struct needle_node){.byte = c, .depth = set->nodes[at].depth + 1, .sibling = set->nodes[at].child};
 	set->nodes[at].child = k;
 	if (at == 0)
 		set->root[c] = k;
@@ -120,7 +121,14 @@ static int new_set(const struct sv *needles, size_t n, bool lower, bool deep, st
 	set = secret_memory_new(sizeof(*set));
 	if (!set)
 		return -ENOMEM;
-	*set = (struct needle_set){.references = 1, .lower = lower, .backslash = backslash, .deep = deep && n, .n = 1, .room = (uint32_t)room, .shortest = (uint32_t)shortest, .word = (uint32_t)word};
+	*set = (struct needle_set){.references = 1,
+				   .lower = lower,
+				   .backslash = backslash,
+				   .deep = deep && n,
+				   .n = 1,
+				   .room = (uint32_t)room,
+				   .shortest = (uint32_t)shortest,
+				   .word = (uint32_t)word};
 	set->nodes = secret_memory_new(room * sizeof(*set->nodes));
 	r = set->nodes ? fill(set, needles, n) : -ENOMEM;
 	if (r < 0) {

@@ -35,8 +35,8 @@ struct needle_set {
 	uint32_t root[256];
 	bool skip[256]; /* at the root this byte leads nowhere and starts no escape */
 	/*
-	 * By two bytes (needle_hash): where they are the last of NEEDLE_MIN bytes that no form starts with, how many bytes on the next start can be. After Wu and Manber:
-	 * most of a text is never looked at.
+	 * By two bytes (needle_hash): where they are the last of NEEDLE_MIN bytes that no form starts with, how many
+	 * bytes on the next start can be. After Wu and Manber: most of a text is never looked at.
 	 */
 	uint8_t stride[NEEDLE_PAIRS];
 	uint64_t dull[NEEDLE_VALUES]; /* of a deep set: needle_runs_prepare() */

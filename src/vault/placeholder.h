@@ -1,9 +1,9 @@
 /*
  * placeholder: what the sandbox holds in place of a credential.
  *
- * It looks valid to the libraries that check a key's form before they send it (prefix, length, alphabet). The form is chosen by the variable's name, the bound
- * hosts and the credential's name, in this order; the rest is random, new for each run. Nothing of it depends on the value, not even the
- * length: making one does not take a value.
+ * It looks valid to the libraries that check a key's form before they send it (prefix, length, alphabet). The form is
+ * chosen by the variable's name, the bound hosts and the credential's name, in this order; the rest is random, new for
+ * each run. Nothing of it depends on the value, not even the length: making one does not take a value.
  */
 #ifndef CORDON_VAULT_PLACEHOLDER_H
 #define CORDON_VAULT_PLACEHOLDER_H

@@ -51,14 +51,16 @@ static int read_roots(const char *ca_file, struct buf *out, unsigned char ret_ca
 		return 0;
 	n = bundle_add(out, buf_view(&own), ca_file, err);
 	if (n == 0)
-		return error_set(err, ERROR_INPUT, "gateway.yaml: ca_file: %s: no certificate in it; it must be PEM", text_show(&shown, sv_of(ca_file)));
+		return error_set(err, ERROR_INPUT, "gateway.yaml: ca_file: %s: no certificate in it; it must be PEM",
+				 text_show(&shown, sv_of(ca_file)));
 	return n < 0 ? -1 : 0;
 }
 
 /* Making Java's store takes longer than all the rest together. */
 static bool has_java(void)
 {
-	static const char *const signs[] = {"/etc/ssl/certs/java/cacerts", "/etc/pki/ca-trust/extracted/java/cacerts", "/usr/bin/java", "/usr/lib/jvm", NULL};
+	static const char *const signs[] = {"/etc/ssl/certs/java/cacerts", "/etc/pki/ca-trust/extracted/java/cacerts",
+					    "/usr/bin/java", "/usr/lib/jvm", NULL};
 	size_t i;
 
 	for (i = 0; signs[i]; i++)
@@ -67,7 +69,8 @@ static bool has_java(void)
 	return false;
 }
 
-static int make_inside(const struct mint *mint, const struct buf *roots, struct buf *bundle, struct buf *java, struct error *err)
+static int make_inside(const struct mint *mint, const struct buf *roots, struct buf *bundle, struct buf *java,
+		       struct error *err)
 {
 	AUTO_BUF ca = {0};
 
@@ -103,7 +106,8 @@ int trust_digest(const char *ca_file, unsigned char ret_ca[SHA256_SIZE], struct 
 	return read_own(ca_file, &own, ret_ca, err);
 }
 
-int trust_send(int socket, const struct mint *mint, const char *ca_file, bool inside, unsigned char ret_ca[SHA256_SIZE], struct error *err)
+int trust_send(int socket, const struct mint *mint, const char *ca_file, bool inside, unsigned char ret_ca[SHA256_SIZE],
+	       struct error *err)
 {
 	AUTO_BUF roots = {0};
 	AUTO_BUF bundle = {0};
@@ -115,7 +119,8 @@ int trust_send(int socket, const struct mint *mint, const char *ca_file, bool in
 	buf_init(&roots, BUNDLE_MAX);
 	buf_init(&bundle, 2 * BUNDLE_MAX);
 	buf_init(&java, 2 * BUNDLE_MAX);
-	if (read_roots(ca_file, &roots, ret_ca, err) < 0 || (inside && make_inside(mint, &roots, &bundle, &java, err) < 0))
+	if (read_roots(ca_file, &roots, ret_ca, err) < 0 ||
+	    (inside && make_inside(mint, &roots, &bundle, &java, err) < 0))
 		return -1;
 	for (i = 0; r >= 0 && i < ARRAY_LEN(all); i++)
 		r = fds[i] = memory_file(all[i]);

@@ -562,7 +562,8 @@ int vault_serve(struct vault *v, struct error *err)
 	return 0;
 }
 
-struct vault *vault_new(const struct credentials *credentials, struct mint *mint, const struct likeness_base *base, int supervisor, int runner)
+struct vault *vault_new(const struct credentials *credentials, struct mint *mint, const struct likeness_base *base,
+			int supervisor, int runner)
 {
 	struct vault *v = calloc(1, sizeof(*v));
 	struct held *held = calloc((size_t)credentials->n + 1, sizeof(*held));
@@ -572,7 +573,8 @@ struct vault *vault_new(const struct credentials *credentials, struct mint *mint
 		free(held);
 		return NULL;
 	}
-	*v = (struct vault){.credentials = credentials, .mint = mint, .base = base, .held = held, .peers = {-1, -1, -1, -1}};
+	*v = (struct vault){
+		.credentials = credentials, .mint = mint, .base = base, .held = held, .peers = {-1, -1, -1, -1}};
 	take_peer(v, VAULT_SUPERVISOR, supervisor);
 	take_peer(v, VAULT_RUNNER, runner);
 	return v;

@@ -25,7 +25,8 @@ static bool is_named(char *const *names, const char *name)
 	return false;
 }
 
-/* One without a value is what a run has that could not fetch it: it may start all the same (vault/known.h), or may not. */
+/* One without a value is what a run has that could not fetch it: it may start all the same (vault/known.h), or may not.
+ */
 static void add(struct likeness *l, const struct credential *c)
 {
 	struct source_value value = {0};
@@ -39,7 +40,8 @@ static void add(struct likeness *l, const struct credential *c)
 	source_value_done(&value);
 }
 
-static int tell(int socket, const struct credentials *credentials, const struct likeness_base *base, struct sv body, struct error *err)
+static int tell(int socket, const struct credentials *credentials, const struct likeness_base *base, struct sv body,
+		struct error *err)
 {
 	unsigned char mac[LIKENESS_SIZE];
 	struct likeness *l;
@@ -80,7 +82,8 @@ int witness_serve(int socket, const char *path, const char *ca_file, struct erro
 	if (r == 0 && wire_receive(socket, &m) <= 0)
 		r = error_set(err, ERROR_SYSTEM, "credentials: nobody asks");
 	else if (r == 0) {
-		r = m.type == VAULT_WITNESS ? tell(socket, credentials, &base, buf_view(&m.body), err) : error_set(err, ERROR_SYSTEM, "credentials: a malformed question");
+		r = m.type == VAULT_WITNESS ? tell(socket, credentials, &base, buf_view(&m.body), err)
+					    : error_set(err, ERROR_SYSTEM, "credentials: a malformed question");
 		wire_message_done(&m);
 	}
 	credentials_free(credentials);

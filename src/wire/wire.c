@@ -74,7 +74,8 @@ int wire_get_error(struct sv body, struct wire_error *ret)
 	kind = wire_get_u32(&in);
 	code = wire_get_u32(&in);
 	text = wire_get_sv(&in);
-	if (!wire_ok(&in) || kind < ERROR_USAGE || kind > ERROR_SYSTEM || text.n == 0 || text.n >= sizeof(((struct error *)NULL)->text))
+	if (!wire_ok(&in) || kind < ERROR_USAGE || kind > ERROR_SYSTEM || text.n == 0 ||
+	    text.n >= sizeof(((struct error *)NULL)->text))
 		return -EBADMSG;
 	*ret = (struct wire_error){(enum error_kind)kind, (int)code, text};
 	return 0;
@@ -159,7 +160,8 @@ int wire_receive(int sock, struct wire_message *m)
 		struct cmsghdr align;
 	} control;
 	struct iovec iov[2];
-	struct msghdr msg = {.msg_iov = iov, .msg_iovlen = 2, .msg_control = control.room, .msg_controllen = sizeof(control)};
+	struct msghdr msg = {
+		.msg_iov = iov, .msg_iovlen = 2, .msg_control = control.room, .msg_controllen = sizeof(control)};
 	ssize_t size, n;
 	bool reset = false;
 
@@ -167,7 +169,8 @@ int wire_receive(int sock, struct wire_message *m)
 	buf_init(&m->body, WIRE_MAX_BODY);
 	/* how large is it? then one allocation of that size, not of the maximum */
 	while ((size = recv(sock, head, sizeof(head), MSG_PEEK | MSG_TRUNC)) < 0) {
-		/* The other side went without reading all of ours. What it said before is still there, behind this error. */
+		/* The other side went without reading all of ours. What it said before is still there, behind this
+		 * error. */
 		if (errno == ECONNRESET && !reset)
 			reset = true;
 		else if (errno != EINTR)

@@ -1,9 +1,10 @@
 /*
  * wire: messages between Cordon's processes, one per packet of a SOCK_SEQPACKET socket.
  *
- * A message is a 16-bit type, a body of fields in a fixed order, and up to WIRE_MAX_FDS descriptors. Numbers are little-endian; a string
- * is a 32-bit length and its bytes. A reader never trusts a count: a field that does not fit marks the reader failed and reads as zero or empty, so
- * a decoder checks wire_ok() once, at the end, which also insists that nothing is left over.
+ * A message is a 16-bit type, a body of fields in a fixed order, and up to WIRE_MAX_FDS descriptors. Numbers are
+ * little-endian; a string is a 32-bit length and its bytes. A reader never trusts a count: a field that does not fit
+ * marks the reader failed and reads as zero or empty, so a decoder checks wire_ok() once, at the end, which also
+ * insists that nothing is left over.
  */
 #ifndef CORDON_WIRE_H
 #define CORDON_WIRE_H
@@ -16,7 +17,8 @@
 
 enum { WIRE_MAX_BODY = 160 * 1024, WIRE_MAX_FDS = 128 };
 
-/* Inline: a request is some thirty fields, each way. The loops are one store or load each where the machine is little-endian. */
+/* Inline: a request is some thirty fields, each way. The loops are one store or load each where the machine is
+ * little-endian. */
 static inline void wire_put_u32(struct buf *b, uint32_t v)
 {
 	unsigned char le[4];
@@ -91,7 +93,8 @@ static inline struct sv wire_get_sv(struct wire_in *in)
 	return p ? sv_n((const char *)p, n) : sv_n("", 0);
 }
 
-/* A NULL-terminated array (one allocation: free()), no more than max strings, none with a NUL inside. NULL on failure. */
+/* A NULL-terminated array (one allocation: free()), no more than max strings, none with a NUL inside. NULL on failure.
+ */
 char **wire_get_strings(struct wire_in *in, size_t max);
 bool wire_ok(const struct wire_in *in);
 
@@ -103,7 +106,8 @@ struct wire_error {
 };
 void wire_put_error(struct buf *b, const struct error *err);
 int wire_get_error(struct sv body, struct wire_error *ret);
-/* Makes it ours, with its text escaped: an honest sender has escaped what it quotes; of another one nothing may reach the terminal either. Returns -1. */
+/* Makes it ours, with its text escaped: an honest sender has escaped what it quotes; of another one nothing may reach
+ * the terminal either. Returns -1. */
 int wire_error_set(const struct wire_error *said, struct error *err);
 
 struct wire_message {
@@ -118,7 +122,8 @@ int wire_send(int sock, uint16_t type, struct sv body, const int *fds, size_t n_
 /* The same, never waiting: -EAGAIN where the other side has not read enough. */
 int wire_send_now(int sock, uint16_t type, struct sv body, const int *fds, size_t n_fds);
 
-/* Receives one message into m, whose fds (O_CLOEXEC) are then the caller's. 1; 0: the other side is gone; -errno (-EPROTO: malformed). */
+/* Receives one message into m, whose fds (O_CLOEXEC) are then the caller's. 1; 0: the other side is gone; -errno
+ * (-EPROTO: malformed). */
 int wire_receive(int sock, struct wire_message *m);
 void wire_message_done(struct wire_message *m); /* closes what fds are left */
 

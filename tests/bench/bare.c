@@ -1,15 +1,16 @@
 /*
  * bare: runs a command in a user, mount, PID, IPC, UTS, cgroup and network namespace of its own with loopback up, and
- *does nothing else.
+ * does nothing else.
  *
  *	bare [--plain | --root] CMD ARG...
  *
  * It is what the kernel takes for the namespaces alone, by the cheapest way there is: one process, which shares its
- *maker's memory until it is the command; no root of its own, no confinement, no limit, no log. With --plain it makes no
- *namespace either: what it takes that a program starts another and waits, the least that `cordon exec` could take. With
- *--root it also makes as many mounts of each kind as the strict profile's sandbox has, and enters them: what the kernel
- *takes for such a root, with no policy to read, nothing to decide or to search for, no Landlock, no filter, no limit
- *and no log.
+ * maker's memory until it is the command; no root of its own, no confinement, no limit, no log. With --plain it makes
+ *no namespace either: what it takes that a program starts another and waits, the least that `cordon exec` could take.
+ *With
+ * --root it also makes as many mounts of each kind as the strict profile's sandbox has, and enters them: what the
+ *kernel takes for such a root, with no policy to read, nothing to decide or to search for, no Landlock, no filter, no
+ *limit and no log.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -80,11 +81,40 @@ static const char *const folders[] = {
 static const char *const files[] = {"etc/ld.so.cache", "dev/full", "dev/null", "dev/random", "dev/tty",
 				    "dev/urandom",     "dev/zero", "hidden",   NULL};
 static const char *const links[] = {"bin", "lib", "lib64", "sbin", NULL};
-static const char *const hidden[] = {
-	"acpi",       "buddyinfo", "bus",       "cgroups", "cmdline",   "config.gz", "consoles", "crypto",      "devices",  "diskstats",
-	"dma",        "driver",    "execdomains", "fs",    "interrupts", "iomem",    "ioports",  "irq",         "kallsyms", "key-users",
-	"keys",       "locks",     "misc",      "mtrr",    "partitions", "pressure", "softirqs", "swaps",       "sys/kernel/core_pattern",
-	"sys/kernel/random/boot_id", "tty",     "vmstat",  "zoneinfo",  NULL};
+static const char *const hidden[] = {"acpi",
+				     "buddyinfo",
+				     "bus",
+				     "cgroups",
+				     "cmdline",
+				     "config.gz",
+				     "consoles",
+				     "crypto",
+				     "devices",
+				     "diskstats",
+				     "dma",
+				     "driver",
+				     "execdomains",
+				     "fs",
+				     "interrupts",
+				     "iomem",
+				     "ioports",
+				     "irq",
+				     "kallsyms",
+				     "key-users",
+				     "keys",
+				     "locks",
+				     "misc",
+				     "mtrr",
+				     "partitions",
+				     "pressure",
+				     "softirqs",
+				     "swaps",
+				     "sys/kernel/core_pattern",
+				     "sys/kernel/random/boot_id",
+				     "tty",
+				     "vmstat",
+				     "zoneinfo",
+				     NULL};
 
 static int make_names(void)
 {

@@ -4,9 +4,9 @@
  *	rules [-r ROUNDS] RULES
  *
  * Compiles as many rules as are asked for (exact hosts, wildcards, rules with methods and paths, networks), then asks
- *about hosts that are allowed and hosts that are not, each round in another order. Prints lines, tab-separated: what
- *was asked, questions, the median round's time of one question in nanoseconds, that of the slowest round. The first
- *line is about compiling: its time in microseconds.
+ * about hosts that are allowed and hosts that are not, each round in another order. Prints lines, tab-separated: what
+ * was asked, questions, the median round's time of one question in nanoseconds, that of the slowest round. The first
+ * line is about compiling: its time in microseconds.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,11 +4,11 @@
  *	spawn [-r ROUNDS] [-w WARM_UP_ROUNDS] NAME[@K] CMD ARG... [, NAME[@K] CMD ARG...]...
  *
  * Each round starts every command once, waits for its end, and takes the time from before vfork to after wait; the next
- *round begins with another command, so that none always runs behind the same one. A command with @K is in every K-th
- *round only. stdin, stdout and stderr are /dev/null.
+ * round begins with another command, so that none always runs behind the same one. A command with @K is in every K-th
+ * round only. stdin, stdout and stderr are /dev/null.
  *
  * Prints a line per command, tab-separated: name, runs, median, 10th and 90th percentile (all in microseconds), ratio
- *of its median to the first command's. A command that fails is not timed any further: name, "failed", what happened.
+ * of its median to the first command's. A command that fails is not timed any further: name, "failed", what happened.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 /*
- * bench-stage FROM TO ROUNDS: stages the task folder FROM into the empty folder TO, again and again; prints files, bytes, and the median of the seconds.
+ * bench-stage FROM TO ROUNDS: stages the task folder FROM into the empty folder TO, again and again; prints files,
+ * bytes, and the median of the seconds.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,7 +27,8 @@ static double now(void)
 
 int main(int argc, char **argv)
 {
-	int from = argc == 4 ? open(argv[1], O_RDONLY | O_DIRECTORY) : -1, to = argc == 4 ? open(argv[2], O_RDONLY | O_DIRECTORY) : -1;
+	int from = argc == 4 ? open(argv[1], O_RDONLY | O_DIRECTORY) : -1,
+	    to = argc == 4 ? open(argv[2], O_RDONLY | O_DIRECTORY) : -1;
 	int rounds = argc == 4 ? atoi(argv[3]) : 0, i;
 	struct problems problems = {0};
 	struct stage_stats stats;

@@ -1,5 +1,6 @@
 /*
- * A model's answer: what is taken from it is usable, and the request that repeats it is JSON. The first byte chooses the form.
+ * A model's answer: what is taken from it is usable, and the request that repeats it is JSON. The first byte chooses
+ * the form.
  */
 #include "agent/reply.h"
 
@@ -17,7 +18,8 @@ static void check_calls(const struct reply *r)
 	if (r->n_calls > REPLY_CALLS_MAX)
 		abort();
 	for (i = 0; i < r->n_calls; i++)
-		if (!r->calls[i].id || !r->calls[i].id[0] || !r->calls[i].name || (!r->calls[i].fault && !r->calls[i].command))
+		if (!r->calls[i].id || !r->calls[i].id[0] || !r->calls[i].name ||
+		    (!r->calls[i].fault && !r->calls[i].command))
 			abort();
 }
 
@@ -34,7 +36,8 @@ static void check_request(enum api api, const struct reply *r)
 	for (i = 0; i < r->n_calls; i++)
 		if (talk_add_result(t, &r->calls[i], r->text, false) < 0)
 			abort();
-	if (talk_request(t, &body) == 0 && json_scan_read(&s, &body, &e) < 0 && strcmp(e.why, "is nested too deeply") != 0)
+	if (talk_request(t, &body) == 0 && json_scan_read(&s, &body, &e) < 0 &&
+	    strcmp(e.why, "is nested too deeply") != 0)
 		abort();
 	talk_free(t);
 }

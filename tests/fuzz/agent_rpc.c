@@ -1,5 +1,6 @@
 /*
- * What an agent of ACP prints: how the bytes are cut changes nothing, and a message that is taken for one has an id that can be sent back.
+ * What an agent of ACP prints: how the bytes are cut changes nothing, and a message that is taken for one has an id
+ * that can be sent back.
  */
 #include "agent/rpc.h"
 

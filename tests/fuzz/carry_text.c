@@ -1,5 +1,6 @@
 /*
- * task/carry_text.h: what is kept of a git configuration is kept again as it is, has no further line than the source, and says nothing that git would run. What a program imports has a name. The other judges of text come to an end.
+ * task/carry_text.h: what is kept of a git configuration is kept again as it is, has no further line than the source,
+ * and says nothing that git would run. What a program imports has a name. The other judges of text come to an end.
  */
 #include "task/carry_text.h"
 
@@ -9,7 +10,8 @@
 #include "task/carry_asked.h"
 #include "task/carry_project.h"
 
-static const char *const never[] = {"fsmonitor", "sshcommand", "hookspath", "pager", "editor", "helper", "alias", "include", "textconv", "external", "smudge", "worktree"};
+static const char *const never[] = {"fsmonitor", "sshcommand", "hookspath", "pager",    "editor", "helper",
+				    "alias",     "include",    "textconv",  "external", "smudge", "worktree"};
 
 /* No line of the result begins with a key that runs something. */
 static void check_lines(struct sv text)
@@ -22,7 +24,8 @@ static void check_lines(struct sv text)
 		if (!end)
 			abort();
 		for (i = 0; i < sizeof(never) / sizeof(never[0]); i++)
-			if (text.p[0] == '\t' && text.n > 1 + strlen(never[i]) && strncasecmp(text.p + 1, never[i], strlen(never[i])) == 0)
+			if (text.p[0] == '\t' && text.n > 1 + strlen(never[i]) &&
+			    strncasecmp(text.p + 1, never[i], strlen(never[i])) == 0)
 				abort();
 		text = sv_n(end + 1, text.n - (size_t)(end + 1 - text.p));
 	}
@@ -37,7 +40,8 @@ static void check_name(void *arg, struct sv name)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	struct sv text = sv_n((const char *)bytes, n), half = sv_n(text.p, n / 2), rest = sv_n(text.p + n / 2, n - n / 2);
+	struct sv text = sv_n((const char *)bytes, n), half = sv_n(text.p, n / 2),
+		  rest = sv_n(text.p + n / 2, n - n / 2);
 	AUTO_BUF once = {0};
 	AUTO_BUF twice = {0};
 	bool cut;

@@ -1,6 +1,6 @@
 /*
- * Compose files: any bytes, no crash; what is accepted is fit to run, survives the way between processes, and the file made of it says the same again. The same bytes as an answer of the confined parser: what
- * decodes is fit to run, too.
+ * Compose files: any bytes, no crash; what is accepted is fit to run, survives the way between processes, and the file
+ * made of it says the same again. The same bytes as an answer of the confined parser: what decodes is fit to run, too.
  */
 #include <stdlib.h>
 
@@ -11,14 +11,21 @@
 
 static const struct compose_place stand_ins = {
 	.task = COMPOSE_STAND_IN_TASK,
-	.folders = {"/.cordon/verifier", "/.cordon/agent", "/.cordon/artifacts", "/.cordon/task-logs", "/.cordon/agent-logs"},
+	.folders = {"/.cordon/verifier", "/.cordon/agent", "/.cordon/artifacts", "/.cordon/task-logs",
+		    "/.cordon/agent-logs"},
 };
 
 static const struct compose *parse(struct sv text, bool harbor, bool lenient, struct arena *a)
 {
 	static const struct compose_pair declared[] = {{"A", "b"}, {"EMPTY", ""}, {"UP", ".."}};
 	const struct compose_input in = {
-		.file = "f", .text = text, .runner = {.project = "p", .image = "i", .prebuilt = "", .cpus = 1000, .memory = 1 << 30}, .variables = declared, .n_variables = 3, .harbor = harbor, .lenient = lenient};
+		.file = "f",
+		.text = text,
+		.runner = {.project = "p", .image = "i", .prebuilt = "", .cpus = 1000, .memory = 1 << 30},
+		.variables = declared,
+		.n_variables = 3,
+		.harbor = harbor,
+		.lenient = lenient};
 	struct task_problems problems = {.arena = a};
 	const struct compose *c = NULL;
 	struct error err = {0};

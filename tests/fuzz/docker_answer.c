@@ -33,7 +33,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
 	if (r != one || r != three || whole.status != ones.status || whole.status != threes.status)
 		abort();
-	if (r == 1 && (!sv_eq(buf_view(&whole.body), buf_view(&ones.body)) || !sv_eq(buf_view(&whole.body), buf_view(&threes.body)) || whole.status < 200 || whole.status > 599))
+	if (r == 1 &&
+	    (!sv_eq(buf_view(&whole.body), buf_view(&ones.body)) ||
+	     !sv_eq(buf_view(&whole.body), buf_view(&threes.body)) || whole.status < 200 || whole.status > 599))
 		abort();
 	if (whole.body.n > MAX || strlen(whole.api_version) >= sizeof(whole.api_version))
 		abort();

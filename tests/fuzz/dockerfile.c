@@ -1,5 +1,6 @@
 /*
- * The parser of Dockerfiles, the check of each instruction's form, and the expansion of every word with variables that grow.
+ * The parser of Dockerfiles, the check of each instruction's form, and the expansion of every word with variables that
+ * grow.
  */
 #include <stdlib.h>
 

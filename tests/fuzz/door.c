@@ -19,7 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	door_put(&h, out);
 	if (memcmp(in, out, DOOR_HEADER) != 0)
 		abort();
-	if ((h.kind == DOOR_TRANSPARENT) != (h.family != 0) || (h.family != 0) != (h.port != 0) || (h.provider && h.kind != DOOR_INFERENCE))
+	if ((h.kind == DOOR_TRANSPARENT) != (h.family != 0) || (h.family != 0) != (h.port != 0) ||
+	    (h.provider && h.kind != DOOR_INFERENCE))
 		abort();
 	return 0;
 }

@@ -1,6 +1,7 @@
 /*
- * The decoders of model/gate.h: the first byte chooses one, the rest is a message. Whatever decodes encodes to the same bytes again, so that nothing
- * means two things and nothing is passed over; and it keeps to the limits that the header names.
+ * The decoders of model/gate.h: the first byte chooses one, the rest is a message. Whatever decodes encodes to the same
+ * bytes again, so that nothing means two things and nothing is passed over; and it keeps to the limits that the header
+ * names.
  */
 #include "model/gate.h"
 

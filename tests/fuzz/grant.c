@@ -1,5 +1,6 @@
 /*
- * The grants that egress takes from the vault: any bytes, no crash; what decodes has what every user of a grant relies on, and encodes to the same bytes again.
+ * The grants that egress takes from the vault: any bytes, no crash; what decodes has what every user of a grant relies
+ * on, and encodes to the same bytes again.
  */
 #include "vault/grant.h"
 
@@ -22,13 +23,15 @@ static void check(const struct grant *g)
 
 	for (i = 0; i < ARRAY_LEN(texts); i++)
 		must(texts[i]);
-	must(f->kind <= INJECT_SIGV4 && g->n_hosts && g->parts[PART_VALUE] && (f->kind != INJECT_SIGV4 || g->parts[PART_KEY_ID]));
+	must(f->kind <= INJECT_SIGV4 && g->n_hosts && g->parts[PART_VALUE] &&
+	     (f->kind != INJECT_SIGV4 || g->parts[PART_KEY_ID]));
 	for (i = 0; i < g->n_hosts; i++)
 		must(g->hosts[i]);
 	for (i = 0; i < GRANT_PARTS; i++) {
 		must(g->placeholders[i]);
 		if (g->parts[i])
-			must(g->placeholders[i][0] && secret_size(g->parts[i]) >= GRANT_VALUE_MIN && secret_size(g->parts[i]) <= GRANT_VALUE_MAX);
+			must(g->placeholders[i][0] && secret_size(g->parts[i]) >= GRANT_VALUE_MIN &&
+			     secret_size(g->parts[i]) <= GRANT_VALUE_MAX);
 	}
 	(void)grant_covers(g, sv_of("api.example.com"));
 }

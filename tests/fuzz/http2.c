@@ -1,6 +1,7 @@
 /*
- * Bytes into both sides of h2.h. The first byte chooses the side and how its caller behaves, the second how the bytes are cut; the rest come from the peer.
- * Whatever comes: events are in order, every stream that was told of is closed once, no window is overrun, and only what message.h promises is handed out.
+ * Bytes into both sides of h2.h. The first byte chooses the side and how its caller behaves, the second how the bytes
+ * are cut; the rest come from the peer. Whatever comes: events are in order, every stream that was told of is closed
+ * once, no window is overrun, and only what message.h promises is handed out.
  */
 #include "http/h2.h"
 
@@ -73,7 +74,8 @@ static void on_request(void *user, struct h2_stream *s, const struct http_reques
 
 	must(!mine->head && !mine->end && !mine->refused);
 	mine->head = true;
-	must(http_is_token(r->method) && !sv_is(r->method, "CONNECT") && r->tls && sv_is(r->host, "example.com") && r->port == 443);
+	must(http_is_token(r->method) && !sv_is(r->method, "CONNECT") && r->tls && sv_is(r->host, "example.com") &&
+	     r->port == 443);
 	must(r->target.n && (r->target.p[0] == '/' || sv_is(r->target, "*")) && !memchr(r->target.p, '#', r->target.n));
 	must(!r->websocket || c->flags & WEBSOCKET);
 	check_fields(&r->fields);
@@ -141,11 +143,20 @@ static void on_closed(void *user, struct h2_stream *s, uint32_t code)
 	free(mine);
 }
 
-static const struct h2_events events = {.request = on_request, .response = on_response, .data = on_data, .end = on_end, .refused = on_refused, .closed = on_closed};
+static const struct h2_events events = {.request = on_request,
+					.response = on_response,
+					.data = on_data,
+					.end = on_end,
+					.refused = on_refused,
+					.closed = on_closed};
 
 static void start_requests(struct h2 *h)
 {
-	struct http_request r = {.tls = true, .host = sv_of("example.com"), .port = 443, .target = sv_of("/"), .length = HTTP_LENGTH_UNKNOWN};
+	struct http_request r = {.tls = true,
+				 .host = sv_of("example.com"),
+				 .port = 443,
+				 .target = sv_of("/"),
+				 .length = HTTP_LENGTH_UNKNOWN};
 	static const char *const methods[REQUESTS] = {"GET", "HEAD", "POST"};
 	struct h2_stream *s;
 	size_t i;
@@ -171,8 +182,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static const char start[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0\0\0\0\4\1\0\0\0\0";
 	struct caller c = {.flags = n ? bytes[0] : 0};
-	struct h2_config config = {
-		.server = !(c.flags & CLIENT), .tls = true, .host = sv_of("example.com"), .port = 443, .websocket = c.flags & WEBSOCKET};
+	struct h2_config config = {.server = !(c.flags & CLIENT),
+				   .tls = true,
+				   .host = sv_of("example.com"),
+				   .port = 443,
+				   .websocket = c.flags & WEBSOCKET};
 	size_t skip = config.server ? 0 : 24, step, at;
 	struct h2 *h;
 

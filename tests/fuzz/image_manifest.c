@@ -1,5 +1,6 @@
 /*
- * The JSON of images: what the parsers answer is decoded, and what is decoded keeps its promises. The same bytes are also taken for an answer, as a parser that was taken over could give it.
+ * The JSON of images: what the parsers answer is decoded, and what is decoded keeps its promises. The same bytes are
+ * also taken for an answer, as a parser that was taken over could give it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,8 @@ static void decode(struct sv answer)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	static int (*const parsers[])(struct sv, struct buf *, struct error *) = {manifest_parse, manifest_parse_saved, manifest_parse_config};
+	static int (*const parsers[])(struct sv, struct buf *, struct error *) = {manifest_parse, manifest_parse_saved,
+										  manifest_parse_config};
 	struct sv in = sv_n((const char *)bytes, n);
 	size_t i;
 

@@ -1,5 +1,6 @@
 /*
- * The reader of archives: whatever the bytes, in pieces of whatever size, an entry is what its header promises: names without NUL and within their bounds, data in order within the file, and no more of it than there was.
+ * The reader of archives: whatever the bytes, in pieces of whatever size, an entry is what its header promises: names
+ * without NUL and within their bounds, data in order within the file, and no more of it than there was.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,14 +31,17 @@ static void check_entry(const struct tar_entry *e)
 	struct unpack_path p;
 	size_t i;
 
-	if (e->path.n > TAR_MAX_PATH || e->link.n > TAR_MAX_PATH || (e->mode & ~07777U) || e->n_xattrs > TAR_MAX_XATTRS || e->mtime < 0)
+	if (e->path.n > TAR_MAX_PATH || e->link.n > TAR_MAX_PATH || (e->mode & ~07777U) ||
+	    e->n_xattrs > TAR_MAX_XATTRS || e->mtime < 0)
 		abort();
 	if ((e->path.n && memchr(e->path.p, '\0', e->path.n)) || (e->link.n && memchr(e->link.p, '\0', e->link.n)))
 		abort();
 	for (i = 0; i < e->n_xattrs; i++)
 		if (!e->xattrs[i].name.n || memchr(e->xattrs[i].name.p, '\0', e->xattrs[i].name.n))
 			abort();
-	if (unpack_path_read(e->path, &p) == NULL && (p.path[0] == '/' || strstr(p.path, "//") || strncmp(p.path, "../", 3) == 0 || strstr(p.path, "/../") || strcmp(p.path, "..") == 0))
+	if (unpack_path_read(e->path, &p) == NULL &&
+	    (p.path[0] == '/' || strstr(p.path, "//") || strncmp(p.path, "../", 3) == 0 || strstr(p.path, "/../") ||
+	     strcmp(p.path, "..") == 0))
 		abort();
 }
 

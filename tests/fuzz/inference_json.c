@@ -1,6 +1,6 @@
 /*
- * json_scan.h against jansson: what is accepted, jansson accepts with duplicates rejected; the rewritten text is no longer, says the same, and is its own
- * canonical form; the nodes lie within the text and within each other.
+ * json_scan.h against jansson: what is accepted, jansson accepts with duplicates rejected; the rewritten text is no
+ * longer, says the same, and is its own canonical form; the nodes lie within the text and within each other.
  */
 #include "base/json_scan.h"
 

@@ -1,6 +1,6 @@
 /*
- * judge.h: a body that is accepted is accepted again, and unchanged, by the next judge; jansson reads its model as the one that was judged. The first byte
- * chooses the endpoint, the rest is the body.
+ * judge.h: a body that is accepted is accepted again, and unchanged, by the next judge; jansson reads its model as the
+ * one that was judged. The first byte chooses the endpoint, the rest is the body.
  */
 #include "gate/inference/judge.h"
 
@@ -11,9 +11,18 @@
 
 static struct pol_str models[] = {{.s = "good-*"}};
 static struct provider providers[] = {
-	{.name = "a", .kind = {PROVIDER_ANTHROPIC, true, {0}}, .url = {.s = "https://a.test"}, .models = {models, 1, true}},
-	{.name = "o", .kind = {PROVIDER_OPENAI, true, {0}}, .url = {.s = "https://o.test/v1"}, .models = {models, 1, true}},
-	{.name = "g", .kind = {PROVIDER_GEMINI, true, {0}}, .url = {.s = "https://g.test"}, .models = {models, 1, true}},
+	{.name = "a",
+	 .kind = {PROVIDER_ANTHROPIC, true, {0}},
+	 .url = {.s = "https://a.test"},
+	 .models = {models, 1, true}},
+	{.name = "o",
+	 .kind = {PROVIDER_OPENAI, true, {0}},
+	 .url = {.s = "https://o.test/v1"},
+	 .models = {models, 1, true}},
+	{.name = "g",
+	 .kind = {PROVIDER_GEMINI, true, {0}},
+	 .url = {.s = "https://g.test"},
+	 .models = {models, 1, true}},
 };
 static const struct pol_inference policy = {providers, 3, NULL, 0};
 
@@ -21,12 +30,17 @@ static const struct {
 	int provider;
 	const char *target;
 } endpoints[] = {
-	{0, "/v1/messages"}, {1, "/v1/chat/completions"}, {1, "/v1/responses"}, {2, "/v1beta/models/good-1:generateContent"}, {2, "/v1beta/models/good-1:batchEmbedContents"},
+	{0, "/v1/messages"},
+	{1, "/v1/chat/completions"},
+	{1, "/v1/responses"},
+	{2, "/v1beta/models/good-1:generateContent"},
+	{2, "/v1beta/models/good-1:batchEmbedContents"},
 };
 
 static int judge(size_t endpoint, struct buf *body, struct judged *ret)
 {
-	struct http_request req = {.method = sv_of("POST"), .target = sv_of(endpoints[endpoint].target), .body = true, .length = -1};
+	struct http_request req = {
+		.method = sv_of("POST"), .target = sv_of(endpoints[endpoint].target), .body = true, .length = -1};
 	struct ruling no = {0};
 
 	if (judge_head(&policy, &providers[endpoints[endpoint].provider], &req, ret, &no) < 0)
@@ -59,7 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	root = json_loadb(body.p, body.n, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
 	if (!root || !sv_starts(sv_of(a.model), "good-"))
 		abort();
-	if (endpoints[endpoint].provider != 2 && strcmp(json_string_value(json_object_get(root, "model")), a.model) != 0)
+	if (endpoints[endpoint].provider != 2 &&
+	    strcmp(json_string_value(json_object_get(root, "model")), a.model) != 0)
 		abort();
 	json_decref(root);
 	return 0;

@@ -1,6 +1,6 @@
 /*
- * usage.h: the count does not depend on how a reply is split, never shrinks, and stays within its bounds. The first two bytes choose the kind of
- * provider and the pieces, the rest is the reply.
+ * usage.h: the count does not depend on how a reply is split, never shrinks, and stays within its bounds. The first two
+ * bytes choose the kind of provider and the pieces, the rest is the reply.
  */
 #include "gate/inference/usage.h"
 
@@ -11,8 +11,8 @@
 
 static void check_grown(const struct usage_tokens *a, const struct usage_tokens *b)
 {
-	if (b->input < a->input || b->output < a->output || b->cache_read < a->cache_read || b->cache_write < a->cache_write ||
-	    b->input > USAGE_MAX || b->output > USAGE_MAX)
+	if (b->input < a->input || b->output < a->output || b->cache_read < a->cache_read ||
+	    b->cache_write < a->cache_write || b->input > USAGE_MAX || b->output > USAGE_MAX)
 		abort();
 }
 

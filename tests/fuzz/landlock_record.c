@@ -1,4 +1,5 @@
-/* The kernel's records about Landlock, over any bytes: what is taken from one is within it, and names of strangers make neither another domain nor another access. */
+/* The kernel's records about Landlock, over any bytes: what is taken from one is within it, and names of strangers make
+ * neither another domain nor another access. */
 #include "audit/landlock_record.h"
 
 #include <stdlib.h>
@@ -13,7 +14,8 @@ static void read_any(struct sv text)
 	struct landlock_domain d;
 
 	if (landlock_access_parse(text, &a) == 0) {
-		if (a.n_target > sizeof(a.target) || !a.rule || a.of > DOMAIN_INFERENCE || a.blockers.p < text.p || a.blockers.p + a.blockers.n > text.p + text.n)
+		if (a.n_target > sizeof(a.target) || !a.rule || a.of > DOMAIN_INFERENCE || a.blockers.p < text.p ||
+		    a.blockers.p + a.blockers.n > text.p + text.n)
 			abort();
 	}
 	if (landlock_domain_parse(text, &d) == 0 && d.status == LANDLOCK_MADE && !memchr(d.name, 0, sizeof(d.name)))
@@ -46,7 +48,8 @@ static void read_named(struct sv name)
 	(void)buf_str(&b, " dev=\"vda\" ino=1");
 	if (buf_failed(&b))
 		return;
-	if (landlock_access_parse(buf_view(&b), &a) < 0 || a.domain != 0xabc || !sv_is(a.blockers, "fs.refer") || a.n_target != n)
+	if (landlock_access_parse(buf_view(&b), &a) < 0 || a.domain != 0xabc || !sv_is(a.blockers, "fs.refer") ||
+	    a.n_target != n)
 		abort();
 	if (n && name.p[0] && memcmp(a.target, name.p, n) != 0)
 		abort();

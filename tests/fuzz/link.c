@@ -1,7 +1,8 @@
 /*
- * A link whose other side was taken over: bytes into the relay's side or egress's, over a socket, driven by the loop. The first byte chooses the side and how its
- * user behaves, the second how the bytes are cut. Whatever comes: events are in order, no window is overrun, each exchange is closed once, `gone` comes once and is
- * the last event, whatever the user calls after it, and nothing is left over.
+ * A link whose other side was taken over: bytes into the relay's side or egress's, over a socket, driven by the loop.
+ * The first byte chooses the side and how its user behaves, the second how the bytes are cut. Whatever comes: events
+ * are in order, no window is overrun, each exchange is closed once, `gone` comes once and is the last event, whatever
+ * the user calls after it, and nothing is left over.
  */
 #include "http/link.h"
 
@@ -100,7 +101,8 @@ static void on_response(void *user, struct link_exchange *x, const struct http_r
 	struct user *u = user;
 	struct seen *s = expect(u, x);
 
-	must(u->flags & RELAY && !s->head && !s->end && r->status >= 100 && r->status <= 999 && r->fields.n <= HTTP_MAX_FIELDS);
+	must(u->flags & RELAY && !s->head && !s->end && r->status >= 100 && r->status <= 999 &&
+	     r->fields.n <= HTTP_MAX_FIELDS);
 	s->head = r->status >= 200 || r->websocket;
 }
 
@@ -176,11 +178,13 @@ static void on_gone(void *user)
 	}
 }
 
-static const struct link_events events = {on_request, on_response, on_failed, on_data, on_end, on_room, on_closed, on_gone};
+static const struct link_events events = {on_request, on_response, on_failed, on_data,
+					  on_end,     on_room,     on_closed, on_gone};
 
 static void start_requests(struct user *u)
 {
-	struct link_request r = {.head = {.method = sv_of("GET"), .host = sv_of("a.test"), .port = 80, .target = sv_of("/")}};
+	struct link_request r = {
+		.head = {.method = sv_of("GET"), .host = sv_of("a.test"), .port = 80, .target = sv_of("/")}};
 	struct link_exchange *x;
 	size_t i;
 

@@ -1,5 +1,6 @@
 /*
- * Recipes: the input as a Dockerfile, behind a line "=====" its .dockerignore; what is made must survive its encoding. And the input as an encoding: what decodes must be what encodes to it.
+ * Recipes: the input as a Dockerfile, behind a line "=====" its .dockerignore; what is made must survive its encoding.
+ * And the input as an encoding: what decodes must be what encodes to it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +28,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static const char mark[] = "\n=====\n", *const args[] = {"A=1", "B=../x y$A", NULL};
 	static const char *env[] = {"PATH=/b", "X=${A}", NULL}, *triggers[] = {"COPY $X /b", "RUN <<E\nx\nE", NULL};
-	static const struct recipe_image image = {"docker.io/library/x:latest", {env, NULL, NULL, "/w", "u", NULL, triggers}};
+	static const struct recipe_image image = {"docker.io/library/x:latest",
+						  {env, NULL, NULL, "/w", "u", NULL, triggers}};
 	struct sv text = sv_n((const char *)bytes, n), ignore = {"", 0};
 	const char *cut = memmem(bytes, n, mark, strlen(mark));
 	struct arena *a = arena_new();
-	struct recipe_request req = {.name = "Dockerfile", .ignore_name = ".dockerignore", .platform = "linux/amd64", .args = args, .images = &image, .n_images = 1};
+	struct recipe_request req = {.name = "Dockerfile",
+				     .ignore_name = ".dockerignore",
+				     .platform = "linux/amd64",
+				     .args = args,
+				     .images = &image,
+				     .n_images = 1};
 	const struct recipe *r;
 	struct error err = {0};
 	uint64_t work = 0;

@@ -1,5 +1,6 @@
 /*
- * task/reward.h: the first byte chooses what is read. Bytes as reward.txt, reward.json or pytest's output give a score between 0 and 1 or an error; bytes as a question or an answer give no more than that.
+ * task/reward.h: the first byte chooses what is read. Bytes as reward.txt, reward.json or pytest's output give a score
+ * between 0 and 1 or an error; bytes as a question or an answer give no more than that.
  */
 #include "task/reward.h"
 
@@ -17,7 +18,8 @@ static void answer(struct sv question, bool bounded)
 
 	buf_init(&out, 1 << 20);
 	if (reward_parse(question, &out, &err) == 0) {
-		if (reward_decode(buf_view(&out), a, &r) < 0 || !isfinite(r.value) || (bounded && (r.value < 0 || r.value > 1)))
+		if (reward_decode(buf_view(&out), a, &r) < 0 || !isfinite(r.value) ||
+		    (bounded && (r.value < 0 || r.value > 1)))
 			abort();
 	} else if (!err.text[0]) {
 		abort();

@@ -1,5 +1,6 @@
 /*
- * The task formats: the first byte says which, the rest is the file. What is parsed survives the encoding, and what was accepted passes the second look.
+ * The task formats: the first byte says which, the rest is the file. What is parsed survives the encoding, and what was
+ * accepted passes the second look.
  */
 #include <stdlib.h>
 
@@ -19,7 +20,8 @@ static void encode_and_back(const struct task *t, const struct task_problems *pr
 	buf_init(&b, TASK_CODEC_MAX);
 	if (task_encode(t, problems, &a) < 0)
 		return;
-	if (task_decode(buf_view(&a), &copy, &again) < 0 || again.refused != problems->refused || task_encode(copy, &again, &b) < 0 || !sv_eq(buf_view(&a), buf_view(&b)))
+	if (task_decode(buf_view(&a), &copy, &again) < 0 || again.refused != problems->refused ||
+	    task_encode(copy, &again, &b) < 0 || !sv_eq(buf_view(&a), buf_view(&b)))
 		abort();
 	if (problems->refused == 0 && format_check(copy, &err) < 0)
 		abort();

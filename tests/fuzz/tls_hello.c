@@ -1,6 +1,6 @@
 /*
- * ClientHellos: a name that is given out is a host name in lower case, and every way to cut the same bytes leads to the same answer: what was bad stays bad,
- * and what was whole stays as it was, whatever comes behind.
+ * ClientHellos: a name that is given out is a host name in lower case, and every way to cut the same bytes leads to the
+ * same answer: what was bad stays bad, and what was whole stays as it was, whatever comes behind.
  */
 #include "tls/hello.h"
 
@@ -19,7 +19,8 @@ static void check_hello(const struct hello *h)
 	if (h->n_alpn > HELLO_ALPN_MAX)
 		abort();
 	for (i = 0; i < h->n_alpn; i++)
-		if (h->alpn[i].n == 0 || h->alpn[i].p < h->alpn_bytes || h->alpn[i].p + h->alpn[i].n > h->alpn_bytes + HELLO_ALPN_BYTES)
+		if (h->alpn[i].n == 0 || h->alpn[i].p < h->alpn_bytes ||
+		    h->alpn[i].p + h->alpn[i].n > h->alpn_bytes + HELLO_ALPN_BYTES)
 			abort();
 }
 

@@ -1,5 +1,6 @@
 /*
- * The TOML parser. What it takes has no table with a key twice, is nested no deeper than it promises, and its values are of a type.
+ * The TOML parser. What it takes has no table with a key twice, is nested no deeper than it promises, and its values
+ * are of a type.
  */
 #include <stdlib.h>
 
@@ -14,7 +15,8 @@ static void walk(const struct ynode *n, unsigned depth)
 	if (depth > YAML_TREE_NESTING || n->line == 0 || n->column == 0)
 		abort();
 	if (n->kind == YNODE_SCALAR) {
-		if (n->type == YTYPE_UNTYPED || n->plain == (n->type == YTYPE_STRING) || n->text.p[n->text.n] != '\0' || n->first)
+		if (n->type == YTYPE_UNTYPED || n->plain == (n->type == YTYPE_STRING) || n->text.p[n->text.n] != '\0' ||
+		    n->first)
 			abort();
 		return;
 	}

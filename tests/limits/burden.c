@@ -1,6 +1,6 @@
 /*
  * burden: goes over one limit, and stops by itself at the amount it was given, so that it can also run where nothing
- *limits it.
+ * limits it.
  *
  *	burden anon MB           touches anonymous memory           "held MB"
  *	burden shared MB         a shared anonymous mapping         "held MB"
@@ -22,15 +22,13 @@
  *	burden rules MB          rules of Landlock's that nobody is held to   "held MB"
  *	burden sysv MB           System V segments, left detached   "held MB"
  *	burden many N MB         N processes with MB each           "held N*MB"
- *	burden hop N MB          N processes with MB each, which go on in a child every 2 ms, beside 200 others   "held N*MB"
- *	burden burn N MS         N threads that spin                "cpu PERCENT of one CPU"
- *	burden forks N           N children at once                 "alive HOW_MANY"
- *	burden bomb N            every process forks on, N at most  (does not end)
- *	burden write FILE MB     one file                           "wrote MB"
- *	burden fill FOLDER MB    files of 16 MB                     "wrote MB"
- *	burden stay SECONDS      ignores every signal it can        "stayed"
- *	burden daemon FILE SECONDS   a double-forked daemon that adds a byte to FILE every 50 ms; itself it stays until
- *then with "stay" as a third argument
+ *	burden hop N MB          N processes with MB each, which go on in a child every 2 ms, beside 200 others   "held
+ * N*MB" burden burn N MS         N threads that spin                "cpu PERCENT of one CPU" burden forks N           N
+ * children at once                 "alive HOW_MANY" burden bomb N            every process forks on, N at most  (does
+ * not end) burden write FILE MB     one file                           "wrote MB" burden fill FOLDER MB    files of 16
+ * MB                     "wrote MB" burden stay SECONDS      ignores every signal it can        "stayed" burden daemon
+ * FILE SECONDS   a double-forked daemon that adds a byte to FILE every 50 ms; itself it stays until then with "stay" as
+ * a third argument
  *
  * What it holds it keeps for a second, so that a watcher that looks from time to time has its chance.
  */
@@ -390,7 +388,8 @@ static int do_maps(char **arg)
 {
 	enum { OF_A_PROCESS = 60000, PAGE = 4096 };
 	int mb = atoi(arg[0]), i, n = mb * (int)(MB / KERNEL_EACH) / OF_A_PROCESS;
-	char *p = mmap(NULL, OF_A_PROCESS * (size_t)PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *p =
+		mmap(NULL, OF_A_PROCESS * (size_t)PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (p == MAP_FAILED)
 		return fail("mmap");
@@ -436,7 +435,8 @@ static int do_tcp(char **arg)
 	socklen_t len = sizeof(at);
 	size_t *sum = mmap(NULL, sizeof(*sum), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	if (sum == MAP_FAILED || s < 0 || bind(s, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(s, 16) < 0 || getsockname(s, (struct sockaddr *)&at, &len) < 0)
+	if (sum == MAP_FAILED || s < 0 || bind(s, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(s, 16) < 0 ||
+	    getsockname(s, (struct sockaddr *)&at, &len) < 0)
 		return fail("listen");
 	for (i = 0; i < CONNECTIONS && *sum < mb * (size_t)MB; i++) {
 		int a, b;
@@ -727,13 +727,20 @@ static const struct {
 	int args;
 	int (*run)(char **arg);
 } modes[] = {
-	{"anon", 1, do_anon},   {"shared", 1, do_shared}, {"memfd", 1, do_memfd}, {"sysv", 1, do_sysv},
-	{"unseen", 1, do_unseen}, {"tables", 1, do_tables}, {"trimmed", 1, do_trimmed}, {"leaderless", 1, do_leaderless}, {"scratch", 2, do_scratch},
-	{"locks", 1, do_locks}, {"maps", 1, do_maps}, {"tcp", 1, do_tcp},
-	{"udp", 1, do_udp},     {"nameless", 1, do_nameless}, {"corked", 1, do_corked}, {"unix", 1, do_unix},
-	{"orphans", 1, do_orphans}, {"pipes", 1, do_pipes}, {"rules", 1, do_rules},
-	{"many", 2, do_many},   {"hop", 2, do_hop},	  {"burn", 2, do_burn},     {"forks", 1, do_forks}, {"bomb", 1, do_bomb},
-	{"write", 2, do_write}, {"fill", 2, do_fill},     {"stay", 1, do_stay},   {"daemon", 2, do_daemon},
+	{"anon", 1, do_anon},       {"shared", 1, do_shared},
+	{"memfd", 1, do_memfd},     {"sysv", 1, do_sysv},
+	{"unseen", 1, do_unseen},   {"tables", 1, do_tables},
+	{"trimmed", 1, do_trimmed}, {"leaderless", 1, do_leaderless},
+	{"scratch", 2, do_scratch}, {"locks", 1, do_locks},
+	{"maps", 1, do_maps},       {"tcp", 1, do_tcp},
+	{"udp", 1, do_udp},         {"nameless", 1, do_nameless},
+	{"corked", 1, do_corked},   {"unix", 1, do_unix},
+	{"orphans", 1, do_orphans}, {"pipes", 1, do_pipes},
+	{"rules", 1, do_rules},     {"many", 2, do_many},
+	{"hop", 2, do_hop},         {"burn", 2, do_burn},
+	{"forks", 1, do_forks},     {"bomb", 1, do_bomb},
+	{"write", 2, do_write},     {"fill", 2, do_fill},
+	{"stay", 1, do_stay},       {"daemon", 2, do_daemon},
 };
 
 int main(int argc, char **argv)

@@ -4,11 +4,11 @@
  *	guard REPORT SECONDS CMD ARG...
  *
  * Every process that the command started, however deep and however orphaned, comes back to us as its child (subreaper).
- *Two seconds after the command's end nothing may be left; what is, is named and killed. A command that runs for longer
- *than SECONDS is killed, too.
+ * Two seconds after the command's end nothing may be left; what is, is named and killed. A command that runs for longer
+ * than SECONDS is killed, too.
  *
  * Writes one line to REPORT: "STATUS MILLISECONDS LEFT NAMES...", STATUS as a shell would have it, "late" when it was
- *killed here. Exit 0.
+ * killed here. Exit 0.
  */
 #include <dirent.h>
 #include <errno.h>

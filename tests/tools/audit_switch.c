@@ -1,7 +1,8 @@
 /*
  * audit-switch: `on` switches the kernel's audit on, `off` off; `get` prints "enabled failure daemon rate".
  *
- * Once it was on, the kernel follows every system call of every process that is started until the next boot, on or off, unless a rule says that no process is to be followed. So that rule comes first, and stays.
+ * Once it was on, the kernel follows every system call of every process that is started until the next boot, on or off,
+ * unless a rule says that no process is to be followed. So that rule comes first, and stays.
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -29,7 +30,9 @@ static int ask(int fd, struct request *r, int type, size_t n, struct audit_statu
 	ssize_t got;
 	int code;
 
-	r->head = (struct nlmsghdr){.nlmsg_len = (unsigned)NLMSG_LENGTH(n), .nlmsg_type = (unsigned short)type, .nlmsg_flags = NLM_F_REQUEST | (ret ? 0 : NLM_F_ACK)};
+	r->head = (struct nlmsghdr){.nlmsg_len = (unsigned)NLMSG_LENGTH(n),
+				    .nlmsg_type = (unsigned short)type,
+				    .nlmsg_flags = NLM_F_REQUEST | (ret ? 0 : NLM_F_ACK)};
 	if (send(fd, r, r->head.nlmsg_len, 0) < 0)
 		return -errno;
 	while ((got = recv(fd, &m, sizeof(m), 0)) >= (ssize_t)NLMSG_LENGTH(sizeof(code))) {
@@ -37,7 +40,8 @@ static int ask(int fd, struct request *r, int type, size_t n, struct audit_statu
 		if (m.head.nlmsg_type == NLMSG_ERROR && (code < 0 || !ret))
 			return code;
 		if (ret && m.head.nlmsg_type == AUDIT_GET) {
-			memcpy(ret, NLMSG_DATA(&m.head), sizeof(*ret) < (size_t)got - NLMSG_HDRLEN ? sizeof(*ret) : (size_t)got - NLMSG_HDRLEN);
+			memcpy(ret, NLMSG_DATA(&m.head),
+			       sizeof(*ret) < (size_t)got - NLMSG_HDRLEN ? sizeof(*ret) : (size_t)got - NLMSG_HDRLEN);
 			return 0;
 		}
 	}

@@ -3,17 +3,18 @@
  *
  *     box-drive [OPTION...] SOCKET SCRIPT -- LAUNCHER ARG...
  *
- * Listens at SOCKET, starts LAUNCHER, which is to make cordon-init connect there, gives it orders and then does what SCRIPT says, one step a line; an empty step ends it:
+ * Listens at SOCKET, starts LAUNCHER, which is to make cordon-init connect there, gives it orders and then does what
+ * SCRIPT says, one step a line; an empty step ends it:
  *
- *     run ID TEXT         starts `sh -c TEXT` with our standard input, output and error; tty ID TEXT: with a terminal whose output we print, carry ID TEXT: with one that cordon-init carries
- *     exec ID PATH        starts PATH without arguments
- *     type ID TEXT        types TEXT and a return at that terminal; key ID N one key by its number; size ID ROWS COLUMNS tells of another size
- *     signal ID N         ID all: every process
- *     wait ID             until it has ended, and all of its terminal was printed
- *     second              connects to SOCKET as somebody inside could, and says what it gets
- *     sleep MS, hangup
+ *     run ID TEXT         starts `sh -c TEXT` with our standard input, output and error; tty ID TEXT: with a terminal
+ * whose output we print, carry ID TEXT: with one that cordon-init carries exec ID PATH        starts PATH without
+ * arguments type ID TEXT        types TEXT and a return at that terminal; key ID N one key by its number; size ID ROWS
+ * COLUMNS tells of another size signal ID N         ID all: every process wait ID             until it has ended, and
+ * all of its terminal was printed second              connects to SOCKET as somebody inside could, and says what it
+ * gets sleep MS, hangup
  *
- * Prints "= ID started", "= ID exited N", "= ID killed N", "= ID stopped N", "= ID failed KIND TEXT", "= denied TEXT", "= gone" and, at the end, "= launcher N".
+ * Prints "= ID started", "= ID exited N", "= ID killed N", "= ID stopped N", "= ID failed KIND TEXT", "= denied TEXT",
+ * "= gone" and, at the end, "= launcher N".
  *
  * Options: user=is|become|nested uid=N cwd=PATH write=PATH listen=PORT memory=N processes=N loopback transparent
  */
@@ -81,7 +82,8 @@ static void take_option(struct drive *d, const char *o)
 	else if (starts(o, "write=", &v))
 		d->ops[d->plan.n_ops++] = (struct plan_op){.kind = PLAN_BIND, .target = v, .writable = true};
 	else if (starts(o, "listen=", &v))
-		d->listeners[d->plan.n_listeners++] = (struct plan_listener){.kind = GATE_LISTEN_PROXY, .port = (uint16_t)atoi(v)};
+		d->listeners[d->plan.n_listeners++] =
+			(struct plan_listener){.kind = GATE_LISTEN_PROXY, .port = (uint16_t)atoi(v)};
 	else if (starts(o, "memory=", &v))
 		d->plan.limits.memory = strtoull(v, NULL, 10);
 	else if (starts(o, "processes=", &v))
@@ -107,7 +109,8 @@ static void launch(struct drive *d, char **argv)
 
 	(void)unlink(d->path);
 	d->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (d->listener < 0 || bind(d->listener, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(d->listener, 8) < 0 || chmod(d->path, 0666) < 0)
+	if (d->listener < 0 || bind(d->listener, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(d->listener, 8) < 0 ||
+	    chmod(d->path, 0666) < 0)
 		die("listen");
 	d->launcher = fork();
 	if (d->launcher == 0) {
@@ -139,7 +142,13 @@ static void say(struct drive *d, uint16_t type, const struct buf *b, const int *
 static void spawn(struct drive *d, uint64_t id, char *const *argv, bool tty, bool carry)
 {
 	char *const env[] = {(char[]){"PATH=/usr/bin:/bin:/usr/sbin:/sbin"}, (char[]){"TERM=dumb"}, NULL};
-	struct inside_spawn s = {.id = id, .tty_bits = tty ? 7 : 0, .rows = 11, .columns = 22, .argv = argv, .env = env, .cwd = d->plan.cwd};
+	struct inside_spawn s = {.id = id,
+				 .tty_bits = tty ? 7 : 0,
+				 .rows = 11,
+				 .columns = 22,
+				 .argv = argv,
+				 .env = env,
+				 .cwd = d->plan.cwd};
 	int fds[4] = {0, 1, 2, -1}, pair[2];
 	AUTO_BUF b = {0};
 
@@ -205,7 +214,8 @@ static void hear(struct drive *d)
 		printf("= %u stopped %u\n", (unsigned)id, v);
 	} else if (m.type == INSIDE_EXITED) {
 		print_terminal(d, id < IDS ? id : 0);
-		printf("= %u %s %d\n", (unsigned)id, WIFSIGNALED(v) ? "killed" : "exited", WIFSIGNALED(v) ? WTERMSIG(v) : WEXITSTATUS(v));
+		printf("= %u %s %d\n", (unsigned)id, WIFSIGNALED(v) ? "killed" : "exited",
+		       WIFSIGNALED(v) ? WTERMSIG(v) : WEXITSTATUS(v));
 		d->over[id < IDS ? id : 0] = true;
 	} else if (m.type == INSIDE_FAILED) {
 		(void)wire_get_u32(&w);

@@ -8,7 +8,8 @@
  *	build-drive ids			how many there are
  *	build-drive forget		removes all images and layers
  *
- * BUILD_DRIVE_ENGINE is the path of Docker Engine's socket. BUILD_DRIVE_RUN is the path of image-run (image_run.c): each RUN is then a run of it, sandboxed; else a RUN is only a chroot in the image's ids.
+ * BUILD_DRIVE_ENGINE is the path of Docker Engine's socket. BUILD_DRIVE_RUN is the path of image-run (image_run.c):
+ * each RUN is then a run of it, sandboxed; else a RUN is only a chroot in the image's ids.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,13 +49,17 @@ static int run_in_child(void *arg, int root, int kept, struct error *err)
 	(void)umask(022);
 	pid = fork();
 	if (pid == 0) {
-		if (fchdir(root) < 0 || chroot(".") < 0 || chdir(r->root->cwd) < 0 || (r->root->ids.count > 1 && setgid(r->root->gid) < 0) || (r->root->ids.count > 1 && setuid(r->root->uid) < 0))
+		if (fchdir(root) < 0 || chroot(".") < 0 || chdir(r->root->cwd) < 0 ||
+		    (r->root->ids.count > 1 && setgid(r->root->gid) < 0) ||
+		    (r->root->ids.count > 1 && setuid(r->root->uid) < 0))
 			_exit(125);
 		(void)execvpe(r->argv[0], r->argv, env);
 		_exit(127);
 	}
 	(void)waitpid(pid, &status, 0);
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : error_set(err, ERROR_INPUT, "the command ended with exit status %d", WEXITSTATUS(status));
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0
+		       ? 0
+		       : error_set(err, ERROR_INPUT, "the command ended with exit status %d", WEXITSTATUS(status));
 }
 
 enum { ARGUMENTS = 4096 };
@@ -96,7 +101,8 @@ static int run_sandboxed(const char *program, const struct build_run *r, const c
 	for (k = 0; root->env[k]; k++)
 		add(&a, "--var", root->env[k]);
 	for (k = 0; k < root->n_mounts; k++) {
-		(void)snprintf(text, sizeof(text), "%s:%s%s", root->mounts[k].source, root->mounts[k].target, root->mounts[k].writable ? ":rw" : "");
+		(void)snprintf(text, sizeof(text), "%s:%s%s", root->mounts[k].source, root->mounts[k].target,
+			       root->mounts[k].writable ? ":rw" : "");
 		add(&a, "--mount", text);
 	}
 	add(&a, "--", NULL);
@@ -121,7 +127,8 @@ static int run(void *arg, const struct build_run *r, struct error *err)
 	char folder[4096];
 
 	(void)arg;
-	(void)snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(r->root->upper, '/') - r->root->upper), r->root->upper);
+	(void)snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(r->root->upper, '/') - r->root->upper),
+		       r->root->upper);
 	tree.folder = folder;
 	if (program)
 		return run_sandboxed(program, r, folder);
@@ -262,7 +269,14 @@ static int64_t number(const char *name)
 static int build(struct image_store *s, int argc, char **argv)
 {
 	AUTO_FD context = open(argv[2], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct build_request req = {.store = s, .context = context, .dockerfile = argc > 3 ? argv[3] : "Dockerfile", .name = "built", .run = run, .step = step, .note = note, .engine = getenv("BUILD_DRIVE_ENGINE")};
+	struct build_request req = {.store = s,
+				    .context = context,
+				    .dockerfile = argc > 3 ? argv[3] : "Dockerfile",
+				    .name = "built",
+				    .run = run,
+				    .step = step,
+				    .note = note,
+				    .engine = getenv("BUILD_DRIVE_ENGINE")};
 	struct build_result result;
 	struct error err = {0};
 
@@ -276,7 +290,8 @@ static int build(struct image_store *s, int argc, char **argv)
 	if (strcmp(argv[1], "check") == 0)
 		return check(&req);
 	req.network = getenv("BUILD_DRIVE_NETWORK") != NULL;
-	if ((strcmp(argv[1], "docker") == 0 ? build_docker(&req, &result, &err) : build_native(&req, &result, &err)) < 0)
+	if ((strcmp(argv[1], "docker") == 0 ? build_docker(&req, &result, &err) : build_native(&req, &result, &err)) <
+	    0)
 		return fail(&err);
 	printf("%s\nsteps %zu cached %zu\n", result.digest, result.steps, result.cached);
 	return 0;

@@ -1,6 +1,8 @@
 /*
- * compose-drive FOLDER PROJECT FILE IMAGE COMMAND...: a Compose file as the task runner takes it to Docker: parsed in a confined child, planned, written anew, started, the command executed in the agent's service, everything removed. Services
- * with `build` get IMAGE. FOLDER is private and empty; beside it, FOLDER.task is the staged folder, FOLDER.copies has the copies of binds, FOLDER.logs the runner's folders. The exit status is the command's, or 125.
+ * compose-drive FOLDER PROJECT FILE IMAGE COMMAND...: a Compose file as the task runner takes it to Docker: parsed in a
+ * confined child, planned, written anew, started, the command executed in the agent's service, everything removed.
+ * Services with `build` get IMAGE. FOLDER is private and empty; beside it, FOLDER.task is the staged folder,
+ * FOLDER.copies has the copies of binds, FOLDER.logs the runner's folders. The exit status is the command's, or 125.
  *
  * With COMMAND "-": only what would be given to the tool is printed.
  */
@@ -28,7 +30,8 @@ static int drive(const char *folder, const char *project, struct sv file, const 
 
 	if (compose_docker_new(folder, project, file, environ, &d, &err) < 0)
 		return fail(&err);
-	if (compose_docker_up(d, UP_MS, &err) < 0 || compose_docker_exec(d, service, argv, 0, 1, EXEC_MS, &status, &err) < 0)
+	if (compose_docker_up(d, UP_MS, &err) < 0 ||
+	    compose_docker_exec(d, service, argv, 0, 1, EXEC_MS, &status, &err) < 0)
 		status = fail(&err);
 	if (compose_docker_down(d, UP_MS, &down) < 0)
 		status = fail(&down);
@@ -36,11 +39,14 @@ static int drive(const char *folder, const char *project, struct sv file, const 
 	return status;
 }
 
-static int write_anew(const struct compose *c, const char *folder, const char *image, struct arena *a, struct buf *out, struct error *err)
+static int write_anew(const struct compose *c, const char *folder, const char *image, struct arena *a, struct buf *out,
+		      struct error *err)
 {
 	static const char *const hidden[] = {"tests", NULL};
 	const char *images[COMPOSE_SERVICES_MAX] = {NULL};
-	struct compose_place place = {.task = arena_printf(a, "%s.task", folder), .copies = arena_printf(a, "%s.copies", folder), .hidden = hidden};
+	struct compose_place place = {.task = arena_printf(a, "%s.task", folder),
+				      .copies = arena_printf(a, "%s.copies", folder),
+				      .hidden = hidden};
 	struct compose_policy policy = {.memory = 256 << 20, .cpus = 1000, .pids = 64, .images = images};
 	struct compose_plan plan;
 	uint32_t i;
@@ -59,7 +65,9 @@ int main(int argc, char **argv)
 {
 	struct arena *a = arena_new();
 	struct task_problems problems = {.arena = a};
-	struct compose_input in = {.file = "docker-compose.yaml", .runner = {.project = "t", .image = "t", .prebuilt = "", .cpus = 1000, .memory = 1 << 30}};
+	struct compose_input in = {
+		.file = "docker-compose.yaml",
+		.runner = {.project = "t", .image = "t", .prebuilt = "", .cpus = 1000, .memory = 1 << 30}};
 	const struct compose *c = NULL;
 	struct error err = {0};
 	AUTO_BUF text = {0};
@@ -78,7 +86,8 @@ int main(int argc, char **argv)
 	if (strcmp(argv[5], "-") == 0)
 		status = puts(out.p) < 0;
 	else
-		status = drive(argv[1], argv[2], buf_view(&out), c->services[c->main].name, (const char *const *)(argv + 5));
+		status = drive(argv[1], argv[2], buf_view(&out), c->services[c->main].name,
+			       (const char *const *)(argv + 5));
 	arena_free(a);
 	return status;
 }

@@ -1,4 +1,5 @@
-/* deaf_relay: in cordon-relay's place, as somebody who took it over: says that it is ready, asks without end, and hears nothing. */
+/* deaf_relay: in cordon-relay's place, as somebody who took it over: says that it is ready, asks without end, and hears
+ * nothing. */
 #include <unistd.h>
 
 #include "model/gate.h"

@@ -1,5 +1,6 @@
 /*
- * door-drive: a real cordon-relay with nothing but a door, and a real cordon-egress behind it; plays supervisor and vault to both until stdin ends.
+ * door-drive: a real cordon-relay with nothing but a door, and a real cordon-egress behind it; plays supervisor and
+ * vault to both until stdin ends.
  *
  *	door-drive RELAY EGRESS POLICY ROOTS DOOR [HOST=ADDRESS...]
  *
@@ -102,7 +103,8 @@ static void pair(int type, int *a, int *b)
 
 static void set_up_relay(int control, const char *policy, const char *path)
 {
-	const struct gate_relay_setup s = {.generation = 1, .listeners = {{.kind = GATE_LISTEN_DOOR}}, .n_listeners = 1};
+	const struct gate_relay_setup s = {
+		.generation = 1, .listeners = {{.kind = GATE_LISTEN_DOOR}}, .n_listeners = 1};
 	int files[2] = {policy_fd(policy), door(path)};
 	AUTO_BUF body = {0};
 
@@ -175,7 +177,8 @@ int main(int argc, char **argv)
 	for (;;) {
 		if (poll(p, 3, -1) < 0 || p[0].revents)
 			break;
-		if ((p[1].revents && !take(relay_control, &n_ready)) || (p[2].revents && !take(egress_control, &n_ready)))
+		if ((p[1].revents && !take(relay_control, &n_ready)) ||
+		    (p[2].revents && !take(egress_control, &n_ready)))
 			break;
 	}
 	(void)close(relay_control);

@@ -1,23 +1,23 @@
 /*
  * egress-drive: starts a real cordon-egress and plays everybody around it: supervisor, relay and vault. Commands on
- *stdin, one a line:
+ * stdin, one a line:
  *
  *	req METHOD URL [h:NAME=VALUE] [d:TEXT] [n:BYTES] [t:NAME=VALUE] [i:PROVIDER] [ws] [len:N] [slow] [policy:FILE]
- *[unended] [then:TEXT] [quit:MS] one exchange; n: so many filler bytes, t: a trailer, slow: looks away for a while; policy: a new
- *one comes meanwhile; unended: before the body's end, then: before these bytes of it, too; quit: gives up then
- *	par N METHOD URL [...]		N of them at once; prints how many were ok; # in it is 1 for the first 512,
- *2 for the next, and so on; with `drop` every other one
- *is given up at some point tunnel HOST PORT TEXT		says TEXT through a tunnel and prints what comes back
+ * [unended] [then:TEXT] [quit:MS] one exchange; n: so many filler bytes, t: a trailer, slow: looks away for a while;
+ * policy: a new one comes meanwhile; unended: before the body's end, then: before these bytes of it, too; quit: gives
+ *up
+ * then par N METHOD URL [...]		N of them at once; prints how many were ok; # in it is 1 for the first 512, 2
+ * for the next, and so on; with `drop` every other one
+ * is given up at some point tunnel HOST PORT TEXT		says TEXT through a tunnel and prints what comes back
  *	flood HOST PORT BYTES		how many bytes a tunnel takes before it is cut
  *	fleet N HOST PORT		N tunnels at once, which ask before they send, as much as they are granted
  *	hold HOST PORT | held		opens a tunnel and keeps it | is it still open?
  *	open METHOD URL [...]		one exchange that is kept while other commands run
- *	opened N			waits until N bytes of the body of the one opened last are here, or it is over; shows them
- *	policy FILE			a new generation
- *	regrant GRANT | novault		the vault gives another set | goes away
- *	wait MS				lets things happen
- *	rawlink HEX | rawcalls TYPE	says what no relay would say
- *	stop				the supervisor goes away
+ *	opened N			waits until N bytes of the body of the one opened last are here, or it is over;
+ * shows them policy FILE			a new generation regrant GRANT | novault		the vault gives
+ * another
+ * set | goes away wait MS				lets things happen rawlink HEX | rawcalls TYPE	says what no
+ * relay would say stop				the supervisor goes away
  *
  * Output: "= ..." answers, "! ..." events, "~ ..." usage, "exit N" at the end.
  */
@@ -113,10 +113,12 @@ static void on_control(void *arg, unsigned events)
 		if (m.type == GATE_READY) {
 			printf("= ready\n");
 		} else if (m.type == GATE_EVENT && gate_get_event(buf_view(&m.body), &e) == 0) {
-			printf("! %s %s %u %.*s | %.*s | %.*s\n", e.domain == 4 ? "inference" : "network", e.verdict ? "allow" : "deny", e.count,
-			       (int)e.subject.n, e.subject.p, (int)e.rule.n, e.rule.p, (int)e.detail.n, e.detail.p);
+			printf("! %s %s %u %.*s | %.*s | %.*s\n", e.domain == 4 ? "inference" : "network",
+			       e.verdict ? "allow" : "deny", e.count, (int)e.subject.n, e.subject.p, (int)e.rule.n,
+			       e.rule.p, (int)e.detail.n, e.detail.p);
 		} else if (m.type == GATE_USAGE && gate_get_usage(buf_view(&m.body), &u) == 0) {
-			printf("~ out %lu requests %lu denied %lu", (unsigned long)u.bytes_out, (unsigned long)u.requests, (unsigned long)u.denied);
+			printf("~ out %lu requests %lu denied %lu", (unsigned long)u.bytes_out,
+			       (unsigned long)u.requests, (unsigned long)u.denied);
 			for (i = 0; i < u.n_models; i++)
 				printf(" %.*s %lu/%lu/%lu+%lu", (int)u.models[i].model.n, u.models[i].model.p,
 				       (unsigned long)u.models[i].requests, (unsigned long)u.models[i].input_tokens,
@@ -132,7 +134,8 @@ static void on_control(void *arg, unsigned events)
 static void push(struct asked *a)
 {
 	while (a->body_due && !a->sent_end && (a->text.n || a->to_send)) {
-		struct sv piece = a->text.n ? a->text : sv_n(filler, a->to_send < sizeof(filler) ? a->to_send : sizeof(filler));
+		struct sv piece =
+			a->text.n ? a->text : sv_n(filler, a->to_send < sizeof(filler) ? a->to_send : sizeof(filler));
 		ssize_t n = link_data(a->x, piece);
 
 		if (n < 0)
@@ -159,7 +162,8 @@ static void show_fields(const char *mark, const struct http_fields *f)
 	uint32_t i;
 
 	for (i = 0; f && i < f->n; i++)
-		printf("%s%.*s: %.*s\n", mark, (int)f->v[i].name.n, f->v[i].name.p, (int)f->v[i].value.n, f->v[i].value.p);
+		printf("%s%.*s: %.*s\n", mark, (int)f->v[i].name.n, f->v[i].name.p, (int)f->v[i].value.n,
+		       f->v[i].value.p);
 }
 
 static void on_response(void *user, struct link_exchange *x, const struct http_response *r)
@@ -230,7 +234,12 @@ static void on_gone(void *user)
 	d->gone = true;
 }
 
-static const struct link_events events = {.response = on_response, .failed = on_failed, .data = on_data, .end = on_end, .room = on_room, .closed = on_closed,
+static const struct link_events events = {.response = on_response,
+					  .failed = on_failed,
+					  .data = on_data,
+					  .end = on_end,
+					  .room = on_room,
+					  .closed = on_closed,
 					  .gone = on_gone};
 
 static void pump(struct drive *d, int ms)
@@ -620,7 +629,9 @@ static void raw_link(struct drive *d, const char *hex)
 static void send_grant(struct drive *d, char *text)
 {
 	char *save = NULL, *w[6];
-	struct grant g = {.n_hosts = 1, .placeholders = {"", "", ""}, .inject = {.name = "", .before = "", .after = "", .user = "", .region = "", .service = ""}};
+	struct grant g = {.n_hosts = 1,
+			  .placeholders = {"", "", ""},
+			  .inject = {.name = "", .before = "", .after = "", .user = "", .region = "", .service = ""}};
 	const char *hosts[1];
 	struct buf b;
 	size_t i;

@@ -1,9 +1,12 @@
 /*
- * image-run: `cordon run` with an image for its root, given as folders; for tests of what the store, the task runner and their kin ask launch() for.
+ * image-run: `cordon run` with an image for its root, given as folders; for tests of what the store, the task runner
+ * and their kin ask launch() for.
  *
- *	image-run [--policy F] --layer DIR... --folder DIR [--mount SOURCE:TARGET[:rw]]... [--user UID:GID] [--ids COUNT:ZERO:FIRST] [--var K=V]... [--cwd DIR] [--host LINE]... [--storage BYTES] [--join ID] -- CMD...
+ *	image-run [--policy F] --layer DIR... --folder DIR [--mount SOURCE:TARGET[:rw]]... [--user UID:GID] [--ids
+ * COUNT:ZERO:FIRST] [--var K=V]... [--cwd DIR] [--host LINE]... [--storage BYTES] [--join ID] -- CMD...
  *
- * --layer: topmost first. --folder: holds upper and work. --ids: both of users and groups; without it there is one: ourselves.
+ * --layer: topmost first. --folder: holds upper and work. --ids: both of users and groups; without it there is one:
+ * ourselves.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +75,8 @@ static void read_mounts(const struct call *call, struct image_arguments *a)
 
 static void read_arguments(const struct call *call, struct image_arguments *a)
 {
-	const char *folder = call_value(call, "folder"), *ids = call_value(call, "ids"), *user = call_value(call, "user"), *storage = call_value(call, "storage");
+	const char *folder = call_value(call, "folder"), *ids = call_value(call, "ids"),
+		   *user = call_value(call, "user"), *storage = call_value(call, "storage");
 	struct image_ids *i = &a->root.ids;
 
 	list(call, "layer", a->layers);
@@ -104,7 +108,13 @@ static int run(struct call *call, struct error *err)
 	static struct image_arguments a;
 	struct cli_policy p = {0};
 	struct runtime_pick pick;
-	struct launch_request req = {.call = call, .policy = &p, .argv = call->command, .pick = &pick, .image = &a.root, .join = call_value(call, "join"), .events_path = call_value(call, "json-events"),
+	struct launch_request req = {.call = call,
+				     .policy = &p,
+				     .argv = call->command,
+				     .pick = &pick,
+				     .image = &a.root,
+				     .join = call_value(call, "join"),
+				     .events_path = call_value(call, "json-events"),
 				     .dry_run = call_has(call, "dry-run")};
 	int r = cli_policy_load(call, NULL, 0, &p, err);
 
@@ -118,7 +128,13 @@ static int run(struct call *call, struct error *err)
 }
 
 static const struct verb table[] = {
-	{.name = "run", .args = "-- CMD", .summary = "", .options = options, .dashdash = true, .run = run, .needs_command = true},
+	{.name = "run",
+	 .args = "-- CMD",
+	 .summary = "",
+	 .options = options,
+	 .dashdash = true,
+	 .run = run,
+	 .needs_command = true},
 	{0},
 };
 

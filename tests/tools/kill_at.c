@@ -1,11 +1,13 @@
 /*
  * kill_at [-f] [-p PID] N COUNT_FILE [CMD [ARG...]]
  *
- * Kills CMD, or with -p the process PID, with SIGKILL when it is about to make its Nth system call: a power cut between any two steps of a program. With -f the calls of its children count too, as long as they run the
- * same program, and the one that makes the Nth is killed. N 0: none. COUNT_FILE gets the number of calls that were counted (with -p it is there as soon as they are counted); when it is less than N, nobody was killed.
+ * Kills CMD, or with -p the process PID, with SIGKILL when it is about to make its Nth system call: a power cut between
+ * any two steps of a program. With -f the calls of its children count too, as long as they run the same program, and
+ * the one that makes the Nth is killed. N 0: none. COUNT_FILE gets the number of calls that were counted (with -p it is
+ * there as soon as they are counted); when it is less than N, nobody was killed.
  *
- * Exits 0 when somebody was killed; with 1 when CMD ended before that (with -f: it and all that went on in its children), and 125 on its own failures. What survives
- * runs on untraced.
+ * Exits 0 when somebody was killed; with 1 when CMD ended before that (with -f: it and all that went on in its
+ * children), and 125 on its own failures. What survives runs on untraced.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -71,7 +73,8 @@ static void count_call(struct work *w, pid_t pid)
 {
 	struct __ptrace_syscall_info info = {0};
 
-	if (ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(info), &info) < 0 || info.op != PTRACE_SYSCALL_INFO_ENTRY || !w->program[0])
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(info), &info) < 0 || info.op != PTRACE_SYSCALL_INFO_ENTRY ||
+	    !w->program[0])
 		return;
 	if (++w->counted == w->wanted) {
 		(void)kill(pid, SIGKILL);
@@ -146,13 +149,18 @@ static void let_all_go(struct work *w)
 
 	memcpy(pids, w->tracees.v, sizeof(pids));
 	for (i = 0; i < n; i++)
-		if (ptrace(PTRACE_INTERRUPT, pids[i], NULL, NULL) == 0 && waitpid(pids[i], &status, __WALL) == pids[i] && WIFSTOPPED(status))
-			(void)ptrace(PTRACE_DETACH, pids[i], NULL, (status >> 16) == 0 && WSTOPSIG(status) != (SIGTRAP | 0x80) ? (long)WSTOPSIG(status) : 0);
+		if (ptrace(PTRACE_INTERRUPT, pids[i], NULL, NULL) == 0 &&
+		    waitpid(pids[i], &status, __WALL) == pids[i] && WIFSTOPPED(status))
+			(void)ptrace(PTRACE_DETACH, pids[i], NULL,
+				     (status >> 16) == 0 && WSTOPSIG(status) != (SIGTRAP | 0x80)
+					     ? (long)WSTOPSIG(status)
+					     : 0);
 }
 
 static void trace(struct work *w, pid_t pid)
 {
-	long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | (w->follow ? PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE : 0);
+	long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC |
+		       (w->follow ? PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE : 0);
 
 	if (ptrace(PTRACE_SEIZE, pid, NULL, options) < 0)
 		fail("PTRACE_SEIZE");
@@ -227,8 +235,10 @@ int main(int argc, char **argv)
 	} else {
 		start(&w, argv + optind + 2);
 	}
-	/* with -f what its children do behind its end counts too, until nothing happens any more, or nothing but what happens all the time */
-	while (!w.killed && w.tracees.n && (!w.first_ended || (w.follow && quiet < QUIET_MS && now_ms() < w.ended_at + LATER_MS)))
+	/* with -f what its children do behind its end counts too, until nothing happens any more, or nothing but what
+	 * happens all the time */
+	while (!w.killed && w.tracees.n &&
+	       (!w.first_ended || (w.follow && quiet < QUIET_MS && now_ms() < w.ended_at + LATER_MS)))
 		quiet = turn(&w) ? 0 : quiet + STEP_MS;
 	let_all_go(&w);
 	write_count(&w, file);

@@ -1,8 +1,9 @@
 /*
  * signal_at stop|term CALL N CMD [ARG...]
  *
- * Sends a signal to CMD's whole job at the moment in which CMD, or what it started, is about to make its Nth CALL (setsid, socketpair); a job that was stopped is continued a moment later. Who is stopped amid setsid()
- * stands still when it has left the job, and what continues the job does not reach it.
+ * Sends a signal to CMD's whole job at the moment in which CMD, or what it started, is about to make its Nth CALL
+ * (setsid, socketpair); a job that was stopped is continued a moment later. Who is stopped amid setsid() stands still
+ * when it has left the job, and what continues the job does not reach it.
  *
  * Exits as CMD does; with 98 when there was no Nth, with 99 on its own failures.
  */
@@ -52,7 +53,8 @@ static bool is_call(const struct work *w, pid_t pid)
 {
 	struct __ptrace_syscall_info info = {0};
 
-	return ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(info), &info) > 0 && info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr == w->call;
+	return ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(info), &info) > 0 && info.op == PTRACE_SYSCALL_INFO_ENTRY &&
+	       info.entry.nr == w->call;
 }
 
 /* Until somebody stands before the call; who it is. */
@@ -86,7 +88,8 @@ static void let_all_go(struct work *w, pid_t last)
 	int status;
 
 	for (i = 0; i < w->tracees.n; i++)
-		if (w->tracees.v[i] != last && ptrace(PTRACE_INTERRUPT, w->tracees.v[i], NULL, NULL) == 0 && waitpid(w->tracees.v[i], &status, __WALL) == w->tracees.v[i] && WIFSTOPPED(status))
+		if (w->tracees.v[i] != last && ptrace(PTRACE_INTERRUPT, w->tracees.v[i], NULL, NULL) == 0 &&
+		    waitpid(w->tracees.v[i], &status, __WALL) == w->tracees.v[i] && WIFSTOPPED(status))
 			(void)ptrace(PTRACE_DETACH, w->tracees.v[i], NULL, delivered(status));
 	(void)ptrace(PTRACE_DETACH, last, NULL, NULL);
 }
@@ -98,7 +101,8 @@ static void pause_ms(long ms)
 	(void)nanosleep(&t, NULL);
 }
 
-/* Those that were born meanwhile, and nobody had seen yet, are let go too; and who ended must be heard of by us before its parent is. */
+/* Those that were born meanwhile, and nobody had seen yet, are let go too; and who ended must be heard of by us before
+ * its parent is. */
 static bool serve(const struct work *w, int *ret)
 {
 	int status = 0;
@@ -132,7 +136,10 @@ static void start(struct work *w, char **argv)
 	}
 	(void)close(go[0]);
 	(void)setpgid(w->first, w->first);
-	if (ptrace(PTRACE_SEIZE, w->first, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE) < 0 || ptrace(PTRACE_INTERRUPT, w->first, NULL, NULL) < 0)
+	if (ptrace(PTRACE_SEIZE, w->first, NULL,
+		   PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+			   PTRACE_O_TRACECLONE) < 0 ||
+	    ptrace(PTRACE_INTERRUPT, w->first, NULL, NULL) < 0)
 		fail("ptrace");
 	(void)!write(go[1], &c, 1);
 	(void)close(go[1]);

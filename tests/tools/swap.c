@@ -1,6 +1,7 @@
 /*
- * swap A B AWAY_US HOME_US: exchanges two names, again and again, as somebody does who wants another to find B where it looked at A. A is away for the first time, and home for the second. Until SIGTERM, or for two minutes; then each is where
- * it was.
+ * swap A B AWAY_US HOME_US: exchanges two names, again and again, as somebody does who wants another to find B where it
+ * looked at A. A is away for the first time, and home for the second. Until SIGTERM, or for two minutes; then each is
+ * where it was.
  */
 #include <fcntl.h>
 #include <signal.h>

@@ -1,6 +1,7 @@
 /*
- * toml-decode: conf/toml.h as toml-test's suite asks for it. Without arguments it is a decoder of its kind: TOML on standard input, tagged JSON on standard output, exit 1 and the error on standard error
- * where it is none. With files it prints one line for each: the JSON, or "!" and the error.
+ * toml-decode: conf/toml.h as toml-test's suite asks for it. Without arguments it is a decoder of its kind: TOML on
+ * standard input, tagged JSON on standard output, exit 1 and the error on standard error where it is none. With files
+ * it prints one line for each: the JSON, or "!" and the error.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -14,8 +15,10 @@ enum { IN_MAX = 16 << 20, OUT_MAX = 64 << 20 };
 static void put(struct json *j, const struct ynode *n)
 {
 	static const char *const types[] = {
-		[YTYPE_STRING] = "string",     [YTYPE_INTEGER] = "integer",		  [YTYPE_FLOAT] = "float",	     [YTYPE_BOOL] = "bool",
-		[YTYPE_DATETIME] = "datetime", [YTYPE_LOCAL_DATETIME] = "datetime-local", [YTYPE_LOCAL_DATE] = "date-local", [YTYPE_LOCAL_TIME] = "time-local",
+		[YTYPE_STRING] = "string",         [YTYPE_INTEGER] = "integer",
+		[YTYPE_FLOAT] = "float",           [YTYPE_BOOL] = "bool",
+		[YTYPE_DATETIME] = "datetime",     [YTYPE_LOCAL_DATETIME] = "datetime-local",
+		[YTYPE_LOCAL_DATE] = "date-local", [YTYPE_LOCAL_TIME] = "time-local",
 	};
 	const struct ynode *k;
 

@@ -198,7 +198,8 @@ static void a_range_covers_what_lies_in_it(void)
 static void only_this_machine_is_loopback(void)
 {
 	static const char *const yes[] = {"127.0.0.1", "127.255.255.254", "::1", "::ffff:127.0.0.1"};
-	static const char *const no[] = {"128.0.0.1", "126.255.255.255", "10.0.0.1", "0.0.0.0", "::", "::2", "64:ff9b::7f00:1", "2002:7f00:1::1", "::127.0.0.1", "fe80::1"};
+	static const char *const no[] = {"128.0.0.1", "126.255.255.255", "10.0.0.1",       "0.0.0.0",     "::",
+					 "::2",       "64:ff9b::7f00:1", "2002:7f00:1::1", "::127.0.0.1", "fe80::1"};
 	struct address a;
 	size_t i;
 
@@ -210,11 +211,14 @@ static void only_this_machine_is_loopback(void)
 
 static void only_the_known_prefix_of_nat64_translates(void)
 {
-	static const char *const no[] = {"8.8.8.8", "64:ff9b:1::8.8.8.8", "64:ff9b::1:808:808", "2002:808:808::1", "fd00::5efe:808:808", "::8.8.8.8", "2001::808:808"};
+	static const char *const no[] = {"8.8.8.8",         "64:ff9b:1::8.8.8.8", "64:ff9b::1:808:808",
+					 "2002:808:808::1", "fd00::5efe:808:808", "::8.8.8.8",
+					 "2001::808:808"};
 	struct address a, b, of;
 	size_t i;
 
-	CHECK(address_parse(sv_of("64:ff9b::8.8.4.4"), &a) && address_parse(sv_of("8.8.4.4"), &b) && address_translates(&a, &of) && address_same(&of, &b));
+	CHECK(address_parse(sv_of("64:ff9b::8.8.4.4"), &a) && address_parse(sv_of("8.8.4.4"), &b) &&
+	      address_translates(&a, &of) && address_same(&of, &b));
 	for (i = 0; i < sizeof(no) / sizeof(no[0]); i++)
 		CHECK(address_parse(sv_of(no[i]), &a) && !address_translates(&a, &of));
 }
@@ -231,7 +235,8 @@ static void every_number_of_an_address_is_written_as_the_library_does(void)
 
 			b[k] = (uint8_t)i;
 			a = address_of4(b);
-			CHECK(inet_ntop(AF_INET, b, theirs, sizeof(theirs)) && strcmp(address_text(&a, ours), theirs) == 0);
+			CHECK(inet_ntop(AF_INET, b, theirs, sizeof(theirs)) &&
+			      strcmp(address_text(&a, ours), theirs) == 0);
 		}
 }
 

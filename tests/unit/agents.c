@@ -11,8 +11,9 @@
 #include "check.h"
 
 #define HEAD "version: 1\n"
-#define FULL                                                                                                                                                                                                                   \
-	HEAD "tools: {source: /opt/x, target: /opt/agent}\ncommand: [/opt/agent/run, \"--model={model}\", \"{instruction}\", \"{other}\"]\nenv: {set: {A: \"m={model}\", B: \"\"}, pass: [TERM]}\n"                             \
+#define FULL                                                                                                           \
+	HEAD "tools: {source: /opt/x, target: /opt/agent}\ncommand: [/opt/agent/run, \"--model={model}\", "            \
+	     "\"{instruction}\", \"{other}\"]\nenv: {set: {A: \"m={model}\", B: \"\"}, pass: [TERM]}\n"                \
 	     "profile: p\npolicy: /etc/p.yaml\nmodel: m0\ntrajectory: /logs/agent/t\ntimeout: 30m\n"
 
 static struct agent *parse(const char *text, struct error *err)
@@ -30,7 +31,9 @@ static void a_whole_file_is_read(void)
 	CHECK_STR(err.text, "");
 	if (!a)
 		return;
-	CHECK(a->kind == AGENT_COMMAND && a->n_tools == 1 && !a->tools[0].writable && a->command.n == 4 && !a->stdin_instruction && a->env_set.n == 2 && a->env_pass.n == 1 && a->profiles.n == 1 && a->timeout_ms == 1800000);
+	CHECK(a->kind == AGENT_COMMAND && a->n_tools == 1 && !a->tools[0].writable && a->command.n == 4 &&
+	      !a->stdin_instruction && a->env_set.n == 2 && a->env_pass.n == 1 && a->profiles.n == 1 &&
+	      a->timeout_ms == 1800000);
 	CHECK_STR(a->tools[0].target, "/opt/agent");
 	CHECK_STR(a->policy, "/etc/p.yaml");
 	CHECK_STR(agent_trajectory(a), "/logs/agent/t");
@@ -64,7 +67,9 @@ static void what_cannot_be_honoured_is_refused_with_its_place(void)
 		{HEAD "command: [a, \"{instruction}\"]\ntools: {source: /opt/x}\n", "needs both"},
 		{HEAD "command: [a, \"{instruction}\"]\ntools: {source: x, target: /y}\n", "is relative"},
 		{HEAD "command: [a, \"{instruction}\"]\ntools: {source: /x, target: /y, writable: true}\n", "writable"},
-		{HEAD "command: [a, \"{instruction}\"]\ntools: [{source: /x, target: /y}, {source: /z, target: /y/a}]\n", "tools[1]"},
+		{HEAD
+		 "command: [a, \"{instruction}\"]\ntools: [{source: /x, target: /y}, {source: /z, target: /y/a}]\n",
+		 "tools[1]"},
 	};
 	size_t i;
 
@@ -81,8 +86,18 @@ static void what_cannot_be_honoured_is_refused_with_its_place(void)
 
 static void tools_do_not_cover_what_is_not_theirs(void)
 {
-	static const char *const targets[] = {"/", "//", "/proc", "/proc/self", "/sys/x", "/dev", "/run/cordon", "/run/cordon/x", AGENT_PLACE, AGENT_PLACE "/x", "/tests", "/tests/a", "/solution", "/logs/verifier/reward.txt",
-					      "/a/../proc", "/a/..", "/a/.", "/a//b", "/a/", "/./a", "a", "", "~/a"};
+	static const char *const targets[] = {"/",           "//",
+					      "/proc",       "/proc/self",
+					      "/sys/x",      "/dev",
+					      "/run/cordon", "/run/cordon/x",
+					      AGENT_PLACE,   AGENT_PLACE "/x",
+					      "/tests",      "/tests/a",
+					      "/solution",   "/logs/verifier/reward.txt",
+					      "/a/../proc",  "/a/..",
+					      "/a/.",        "/a//b",
+					      "/a/",         "/./a",
+					      "a",           "",
+					      "~/a"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(targets); i++) {
@@ -91,7 +106,8 @@ static void tools_do_not_cover_what_is_not_theirs(void)
 		struct agent *a;
 
 		buf_init(&text, 1024);
-		(void)buf_printf(&text, HEAD "command: [a, \"{instruction}\"]\ntools: {source: /x, target: \"%s\"}\n", targets[i]);
+		(void)buf_printf(&text, HEAD "command: [a, \"{instruction}\"]\ntools: {source: /x, target: \"%s\"}\n",
+				 targets[i]);
 		a = parse(text.p, &err);
 		CHECK(!a && strstr(err.text, "target"));
 		agent_free(a);
@@ -113,9 +129,12 @@ static void each_kind_has_its_command(void)
 		{FULL, "m1", "/opt/agent/run|--model=m1|/i|{other}|"},
 		{FULL, NULL, "/opt/agent/run|--model=m0|/i|{other}|"},
 		{FULL, "{instruction}", "/opt/agent/run|--model={instruction}|/i|{other}|"},
-		{HEAD "command: [a, \"{model}{model}\"]\nprotocol: acp\n", "m", AGENT_PLACE "/cordon-acp|--trajectory|/logs/agent/trajectory.jsonl|--instruction|/i|--|a|mm|"},
-		{HEAD "command: [a]\nprotocol: acp\ntrajectory: /t\n", NULL, AGENT_PLACE "/cordon-acp|--instruction|/i|--|a|"},
-		{HEAD "command: [a, \"{model\", \"instruction}\"]\nstdin: instruction\n", NULL, "a|{model|instruction}|"},
+		{HEAD "command: [a, \"{model}{model}\"]\nprotocol: acp\n", "m",
+		 AGENT_PLACE "/cordon-acp|--trajectory|/logs/agent/trajectory.jsonl|--instruction|/i|--|a|mm|"},
+		{HEAD "command: [a]\nprotocol: acp\ntrajectory: /t\n", NULL,
+		 AGENT_PLACE "/cordon-acp|--instruction|/i|--|a|"},
+		{HEAD "command: [a, \"{model\", \"instruction}\"]\nstdin: instruction\n", NULL,
+		 "a|{model|instruction}|"},
 	};
 	size_t i;
 
@@ -138,7 +157,8 @@ static void each_kind_has_its_command(void)
 
 static void a_model_that_nobody_named_is_missed(void)
 {
-	static const char *const texts[] = {HEAD "command: [a, \"{model}\"]\nstdin: instruction\n", HEAD "command: [a]\nstdin: instruction\nenv: {set: {M: \"{model}\"}}\n"};
+	static const char *const texts[] = {HEAD "command: [a, \"{model}\"]\nstdin: instruction\n",
+					    HEAD "command: [a]\nstdin: instruction\nenv: {set: {M: \"{model}\"}}\n"};
 	struct agent_use use = {NULL, "/i"};
 	struct arena *to = arena_new();
 	const char **env;
@@ -183,7 +203,8 @@ static void write_text(const char *path, const char *text, mode_t mode)
 
 static void agents_are_found_by_name_and_by_nothing_else(void)
 {
-	static const char *const strange[] = {"../x", "a/b", "", ".", "..", "/etc/passwd", "a\nb", ".hidden", "missing"};
+	static const char *const strange[] = {"../x",        "a/b",  "",        ".",      "..",
+					      "/etc/passwd", "a\nb", ".hidden", "missing"};
 	char folder[] = "/tmp/cordon-agents.XXXXXX", path[PATH_MAX];
 	struct error err = {0};
 	struct agent *a = NULL;
@@ -194,14 +215,18 @@ static void agents_are_found_by_name_and_by_nothing_else(void)
 	CHECK(mkdir(path, 0700) == 0);
 	(void)snprintf(path, sizeof(path), "%s/agents/mine.yaml", folder);
 	write_text(path, FULL, 0600);
-	CHECK(agent_find(folder, "mine", &a, &err) == 0 && a && strcmp(a->name, "mine") == 0 && a->kind == AGENT_COMMAND);
+	CHECK(agent_find(folder, "mine", &a, &err) == 0 && a && strcmp(a->name, "mine") == 0 &&
+	      a->kind == AGENT_COMMAND);
 	agent_free(a);
 	for (i = 0; i < ARRAY_LEN(strange); i++) {
 		a = NULL;
-		CHECK(agent_find(folder, strange[i], &a, &err) == -1 && !a && strstr(err.text, "there are: oracle, none, cordon, mine"));
+		CHECK(agent_find(folder, strange[i], &a, &err) == -1 && !a &&
+		      strstr(err.text, "there are: oracle, none, cordon, mine"));
 	}
-	CHECK(chmod(path, 0622) == 0 && agent_find(folder, "mine", &a, &err) == -1 && strstr(err.text, "nobody else can write"));
-	CHECK(unlink(path) == 0 && mkfifo(path, 0600) == 0 && agent_find(folder, "mine", &a, &err) == -1 && strstr(err.text, "regular file"));
+	CHECK(chmod(path, 0622) == 0 && agent_find(folder, "mine", &a, &err) == -1 &&
+	      strstr(err.text, "nobody else can write"));
+	CHECK(unlink(path) == 0 && mkfifo(path, 0600) == 0 && agent_find(folder, "mine", &a, &err) == -1 &&
+	      strstr(err.text, "regular file"));
 	(void)unlink(path);
 	(void)snprintf(path, sizeof(path), "%s/agents", folder);
 	(void)rmdir(path);
@@ -217,7 +242,8 @@ static void the_built_in_ones_need_no_file(void)
 	} cases[] = {
 		{"oracle", AGENT_ORACLE, ""},
 		{"none", AGENT_NONE, ""},
-		{"cordon", AGENT_CORDON, AGENT_PLACE "/cordon-agent|--model|m|--trajectory|/logs/agent/trajectory.jsonl|--instruction|/i|"},
+		{"cordon", AGENT_CORDON,
+		 AGENT_PLACE "/cordon-agent|--model|m|--trajectory|/logs/agent/trajectory.jsonl|--instruction|/i|"},
 	};
 	size_t i;
 
@@ -245,7 +271,9 @@ static void tools_are_shown_by_their_real_names_or_missed(void)
 {
 	struct arena *to = arena_new();
 	struct error err = {0};
-	struct agent *a = parse(HEAD "command: [a]\nstdin: instruction\ntools: [{source: /proc/self/root/etc, target: /a}, {source: ~/etc/, target: /b}]\n", &err);
+	struct agent *a = parse(HEAD "command: [a]\nstdin: instruction\ntools: [{source: /proc/self/root/etc, target: "
+				     "/a}, {source: ~/etc/, target: /b}]\n",
+				&err);
 	struct image_mount *v = NULL;
 	size_t n = 0;
 

@@ -221,7 +221,8 @@ static void showing_stops_at_the_first_bad_line(void)
 	load(&log);
 	log.line[3][30] ^= 1;
 	store(&log);
-	CHECK(audit_show_json(path, false, out, &err) == -1 && err.kind == ERROR_INPUT && strstr(err.text, ":4: changed"));
+	CHECK(audit_show_json(path, false, out, &err) == -1 && err.kind == ERROR_INPUT &&
+	      strstr(err.text, ":4: changed"));
 	fclose(out);
 	CHECK(n == strlen(log.line[0]) + strlen(log.line[1]) + strlen(log.line[2]) + 3);
 	free(text);

@@ -45,12 +45,14 @@ static void no_padding_keeps_a_command_out_of_the_log(void)
 	command_of(shorter, &b);
 	CHECK_STR(b.p, "sh\n-c\ntrue\n");
 	command_of(longer, &b);
-	CHECK(strncmp(b.p, "sh\n-c\nfirstxxx", 14) == 0 && strstr(b.p, "xxx[cut: 39998 bytes, sha256 ") && strstr(b.p, "xxxend\nlast\n"));
+	CHECK(strncmp(b.p, "sh\n-c\nfirstxxx", 14) == 0 && strstr(b.p, "xxx[cut: 39998 bytes, sha256 ") &&
+	      strstr(b.p, "xxxend\nlast\n"));
 	/* a word that just fits, or nearly */
 	for (i = AUDIT_COMMAND_MAX - 250; i < AUDIT_COMMAND_MAX; i++) {
 		padded[i] = '\0';
 		command_of(longer, &b);
-		CHECK(strncmp(b.p, "sh\n-c\nfirstxxx", 14) == 0 && (strstr(b.p, "\nlast\n") || strstr(b.p, "\n[cut: 1 words more, 4 bytes, sha256 ")));
+		CHECK(strncmp(b.p, "sh\n-c\nfirstxxx", 14) == 0 &&
+		      (strstr(b.p, "\nlast\n") || strstr(b.p, "\n[cut: 1 words more, 4 bytes, sha256 ")));
 		padded[i] = 'x';
 	}
 	command_of(odd, &b);

@@ -110,7 +110,8 @@ static void wildcards_behind_a_backslash_are_names(void)
 	struct glob g;
 
 	CHECK(glob_init(&g, sv_of("/w/t\\[1/\\*\\*/\\?")) == 0);
-	CHECK(glob_hit(&g, sv_of("/w/t[1/**/?")) && !glob_hit(&g, sv_of("/w/t1/**/?")) && !glob_hit(&g, sv_of("/w/t[1/a/?")) && !glob_hit(&g, sv_of("/w/t[1/**/x")));
+	CHECK(glob_hit(&g, sv_of("/w/t[1/**/?")) && !glob_hit(&g, sv_of("/w/t1/**/?")) &&
+	      !glob_hit(&g, sv_of("/w/t[1/a/?")) && !glob_hit(&g, sv_of("/w/t[1/**/x")));
 	glob_done(&g);
 	CHECK(glob_init(&g, sv_of("/w/a\\\\b/[\\]c")) == 0 && glob_hit(&g, sv_of("/w/a\\b/\\c")));
 	glob_done(&g);
@@ -201,10 +202,14 @@ static void untrusted_text_cannot_move_the_cursor(void)
 static void invisible_characters_are_shown(void)
 {
 	static const char *const invisible[] = {
-		"\xc2\x9b", "\xc2\xad", "\xd8\x9c", "\xe1\x85\x9f", "\xe1\x85\xa0", "\xe1\xa0\x8e", "\xe2\x80\x8b", "\xe2\x80\xa8", "\xe2\x81\xa0", "\xe2\x81\xa4", "\xe2\x81\xaf",
-		"\xe3\x85\xa4", "\xef\xb8\x80", "\xef\xb8\x8f", "\xef\xbb\xbf", "\xef\xbe\xa0", "\xf3\xa0\x80\x80", "\xf3\xa0\x81\xbf", "\xf3\xa0\x84\x80",
+		"\xc2\x9b",     "\xc2\xad",         "\xd8\x9c",         "\xe1\x85\x9f",     "\xe1\x85\xa0",
+		"\xe1\xa0\x8e", "\xe2\x80\x8b",     "\xe2\x80\xa8",     "\xe2\x81\xa0",     "\xe2\x81\xa4",
+		"\xe2\x81\xaf", "\xe3\x85\xa4",     "\xef\xb8\x80",     "\xef\xb8\x8f",     "\xef\xbb\xbf",
+		"\xef\xbe\xa0", "\xf3\xa0\x80\x80", "\xf3\xa0\x81\xbf", "\xf3\xa0\x84\x80",
 	};
-	static const char *const visible[] = {"\xc2\xa1", "\xc2\xae", "\xe3\x85\xa3", "\xe2\x80\xa7", "\xe2\x81\xb0", "\xef\xb8\x90", "\xef\xbe\xa1", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbd"};
+	static const char *const visible[] = {"\xc2\xa1",     "\xc2\xae",         "\xe3\x85\xa3",
+					      "\xe2\x80\xa7", "\xe2\x81\xb0",     "\xef\xb8\x90",
+					      "\xef\xbe\xa1", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbd"};
 	struct text_shown t;
 	size_t i;
 
@@ -344,7 +349,13 @@ static void an_error_cannot_move_a_cursor_or_fake_a_line(void)
 
 static void base64_gives_the_published_texts(void)
 {
-	static const char *const rows[][2] = {{"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}}; /* RFC 4648, 10 */
+	static const char *const rows[][2] = {{"", ""},
+					      {"f", "Zg=="},
+					      {"fo", "Zm8="},
+					      {"foo", "Zm9v"},
+					      {"foob", "Zm9vYg=="},
+					      {"fooba", "Zm9vYmE="},
+					      {"foobar", "Zm9vYmFy"}}; /* RFC 4648, 10 */
 	char to[16];
 	size_t i;
 
@@ -370,7 +381,8 @@ static void hexadecimal_digits_are_those_and_no_others(void)
 		n += hex_value((char)c) >= 0;
 	CHECK(n == 22);
 	CHECK(hex_value('0') == 0 && hex_value('9') == 9 && hex_value('a') == 10 && hex_value('F') == 15);
-	CHECK(hex_byte('f', 'E') == 0xfe && hex_byte('0', 'g') == -1 && hex_byte('@', '0') == -1 && hex_byte('\0', '0') == -1);
+	CHECK(hex_byte('f', 'E') == 0xfe && hex_byte('0', 'g') == -1 && hex_byte('@', '0') == -1 &&
+	      hex_byte('\0', '0') == -1);
 	hex_put(sv_n("\x0a\xff", 2), hex_upper, to);
 	CHECK_STR(to, "0AFF");
 }

@@ -103,7 +103,8 @@ static bool child_has_our_cpus(void)
 	if (sys_beside_start(&b, tell_cpus, &its) < 0)
 		return false;
 	sys_beside_wait(&b);
-	return waitpid(b.pid, NULL, 0) == b.pid && ours.n > 0 && its.n == ours.n && memcmp(ours.mask, its.mask, sizeof(ours.mask)) == 0;
+	return waitpid(b.pid, NULL, 0) == b.pid && ours.n > 0 && its.n == ours.n &&
+	       memcmp(ours.mask, its.mask, sizeof(ours.mask)) == 0;
 }
 
 /* It starts on another CPU than ours, which must not be all that it has. */

@@ -23,10 +23,25 @@ static struct plan_listener listeners[] = {
 static struct plan sample(void)
 {
 	return (struct plan){
-		.uid = 1000, .gid = 1001, .cwd = "/work", .restrict_exec = true, .executables = (const char **)(uintptr_t)executables, .loopback = true, .ops = ops, .n_ops = 3,
-		.listeners = listeners, .n_listeners = 3,
-		.reach = {.rows = {{.address = {10, 77}, .bits = 16, .port = 443}, {.address = {0xfd, [15] = 1}, .bits = 128, .v6 = true, .refuse = true}}, .n = 2, .refuse_rest = true},
-		.limits = {.memory = UINT64_C(5) << 32, .processes = 256, .cpu_thousandths = 1500, .timeout_ms = 9, .file_size = UINT64_MAX},
+		.uid = 1000,
+		.gid = 1001,
+		.cwd = "/work",
+		.restrict_exec = true,
+		.executables = (const char **)(uintptr_t)executables,
+		.loopback = true,
+		.ops = ops,
+		.n_ops = 3,
+		.listeners = listeners,
+		.n_listeners = 3,
+		.reach = {.rows = {{.address = {10, 77}, .bits = 16, .port = 443},
+				   {.address = {0xfd, [15] = 1}, .bits = 128, .v6 = true, .refuse = true}},
+			  .n = 2,
+			  .refuse_rest = true},
+		.limits = {.memory = UINT64_C(5) << 32,
+			   .processes = 256,
+			   .cpu_thousandths = 1500,
+			   .timeout_ms = 9,
+			   .file_size = UINT64_MAX},
 	};
 }
 
@@ -44,18 +59,26 @@ static int round_trip(const struct box_orders *o, struct arena *arena, struct bo
 static void orders_arrive_as_they_were_given(void)
 {
 	struct plan p = sample();
-	struct box_orders o = {.plan = &p, .user = BOX_USER_BECOME, .cpu_cgroup = true, .transparent = true, .shared_ipc = true, .lingers = true}, got = {0};
+	struct box_orders o = {.plan = &p,
+			       .user = BOX_USER_BECOME,
+			       .cpu_cgroup = true,
+			       .transparent = true,
+			       .shared_ipc = true,
+			       .lingers = true},
+			  got = {0};
 	struct arena *arena = arena_new();
 
 	CHECK(round_trip(&o, arena, &got) == 0);
-	CHECK(got.user == BOX_USER_BECOME && !got.memory_cgroup && got.cpu_cgroup && got.transparent && got.shared_ipc && !got.sends_fds && got.lingers);
+	CHECK(got.user == BOX_USER_BECOME && !got.memory_cgroup && got.cpu_cgroup && got.transparent &&
+	      got.shared_ipc && !got.sends_fds && got.lingers);
 	CHECK(got.plan->uid == 1000 && got.plan->gid == 1001 && got.plan->restrict_exec && got.plan->loopback);
 	CHECK_STR(got.plan->cwd, "/work");
 	CHECK(memcmp(&got.plan->limits, &p.limits, sizeof(p.limits)) == 0);
 	CHECK_STR(got.plan->executables[0], "/usr/bin");
 	CHECK_STR(got.plan->executables[1], "/opt/tool");
 	CHECK(!got.plan->executables[2]);
-	CHECK(got.plan->n_listeners == 3 && got.plan->listeners[1].v6 && got.plan->listeners[1].port == GATE_REDIRECT_PORT);
+	CHECK(got.plan->n_listeners == 3 && got.plan->listeners[1].v6 &&
+	      got.plan->listeners[1].port == GATE_REDIRECT_PORT);
 	CHECK(memcmp(&got.plan->reach, &p.reach, sizeof(p.reach)) == 0);
 	CHECK(got.plan->listeners[2].provider == 7 && got.plan->listeners[2].kind == GATE_LISTEN_INFERENCE);
 	arena_free(arena);
@@ -63,7 +86,8 @@ static void orders_arrive_as_they_were_given(void)
 
 static void the_root_of_an_image_is_somebody_only_where_there_is_one(void)
 {
-	struct image_root image = {.ids = {.count = 65536, .zero_uid = 1, .first_uid = 2}, .groups = {10, 65535}, .n_groups = 2};
+	struct image_root image = {
+		.ids = {.count = 65536, .zero_uid = 1, .first_uid = 2}, .groups = {10, 65535}, .n_groups = 2};
 	struct plan p = sample();
 	struct box_orders o = {.plan = &p, .user = BOX_USER_BECOME, .image_nested = true, .image_shift = 1}, got = {0};
 	struct arena *arena = arena_new();
@@ -72,8 +96,10 @@ static void the_root_of_an_image_is_somebody_only_where_there_is_one(void)
 	CHECK(round_trip(&o, arena, &got) == -EBADMSG);
 	p.image = &image;
 	CHECK(round_trip(&o, arena, &got) == 0);
-	CHECK(got.plan->image && got.plan->image->ids.count == 65536 && got.image_nested && got.image_shift == 1 && got.plan->uid == 0);
-	CHECK(got.plan->image->n_groups == 2 && got.plan->image->groups[0] == 10 && got.plan->image->groups[1] == 65535);
+	CHECK(got.plan->image && got.plan->image->ids.count == 65536 && got.image_nested && got.image_shift == 1 &&
+	      got.plan->uid == 0);
+	CHECK(got.plan->image->n_groups == 2 && got.plan->image->groups[0] == 10 &&
+	      got.plan->image->groups[1] == 65535);
 	image.groups[1] = 65536;
 	CHECK(round_trip(&o, arena, &got) == -EBADMSG);
 	image.n_groups = 1;
@@ -96,7 +122,8 @@ static void of_the_ops_what_is_writable_arrives(void)
 	CHECK(got.plan->n_ops == 2);
 	CHECK_STR(got.plan->ops[0].target, "/tmp");
 	CHECK_STR(got.plan->ops[1].target, "/work");
-	CHECK(got.plan->ops[0].writable && got.plan->ops[1].writable && got.plan->ops[1].kind == PLAN_BIND && !got.plan->ops[1].host);
+	CHECK(got.plan->ops[0].writable && got.plan->ops[1].writable && got.plan->ops[1].kind == PLAN_BIND &&
+	      !got.plan->ops[1].host);
 	arena_free(arena);
 }
 
@@ -107,7 +134,8 @@ static void a_plan_without_lists_arrives(void)
 	struct arena *arena = arena_new();
 
 	CHECK(round_trip(&o, arena, &got) == 0);
-	CHECK(got.plan->n_ops == 0 && got.plan->n_listeners == 0 && !got.plan->executables[0] && !got.plan->restrict_exec && !got.plan->loopback);
+	CHECK(got.plan->n_ops == 0 && got.plan->n_listeners == 0 && !got.plan->executables[0] &&
+	      !got.plan->restrict_exec && !got.plan->loopback);
 	arena_free(arena);
 }
 
@@ -136,7 +164,13 @@ static void ids_that_would_keep_root_are_refused(void)
 		uint32_t uid, gid;
 		enum box_user user;
 	} bad[] = {
-		{0, 1, BOX_USER_BECOME}, {1, 0, BOX_USER_BECOME}, {0, 0, BOX_USER_NESTED}, {UINT32_MAX, 1, BOX_USER_BECOME}, {1, UINT32_MAX, BOX_USER_BECOME}, {UINT32_MAX, 1, BOX_USER_IS}, {1, 1, BOX_USERS},
+		{0, 1, BOX_USER_BECOME},
+		{1, 0, BOX_USER_BECOME},
+		{0, 0, BOX_USER_NESTED},
+		{UINT32_MAX, 1, BOX_USER_BECOME},
+		{1, UINT32_MAX, BOX_USER_BECOME},
+		{UINT32_MAX, 1, BOX_USER_IS},
+		{1, 1, BOX_USERS},
 	};
 	struct arena *arena = arena_new();
 	struct box_orders o, got;
@@ -236,7 +270,8 @@ static void a_count_allocates_no_more_than_there_is(void)
 	buf_init(&b, WIRE_MAX_BODY);
 	box_put_orders(&b, &o);
 	for (i = 1; i <= 20; i++) {
-		memset(b.p + b.n - i, 0xff, 1); /* the four counts stand last, with a word between them that is 0 or 1 */
+		memset(b.p + b.n - i, 0xff,
+		       1); /* the four counts stand last, with a word between them that is 0 or 1 */
 		CHECK(box_get_orders(buf_view(&b), arena, &got) == -EBADMSG);
 	}
 	arena_free(arena);

@@ -101,7 +101,8 @@ static inline void world_open(struct world *w)
 	snprintf(w->lower[1], sizeof(w->lower[1]), "%s/base", w->base);
 	w->layers[0] = w->lower[0];
 	w->layers[1] = w->lower[1];
-	w->req = (struct carry_request){.upper = w->upper, .layers = w->layers, .workdir = "/app", .report = note, .arg = w};
+	w->req = (struct carry_request){
+		.upper = w->upper, .layers = w->layers, .workdir = "/app", .report = note, .arg = w};
 	put(w->image, "usr/bin/sh", "#!sh", 0755);
 	put(w->image, "usr/bin/python3", "\177ELF", 0755);
 	put(w->image, "usr/bin/grep", "\177ELF", 0755);
@@ -121,7 +122,8 @@ static inline void world_open(struct world *w)
 	put(w->second, "app/conftest.py", "# the image's\n", 0644);
 	put(w->second, "app/run.sh", "#!/bin/sh\n", 0755);
 	put(w->second, "app/node_modules/left/index.js", "1", 0644);
-	CHECK(mkdirat(w->image, "tmp", 01777) == 0 && mkdirat(w->image, "root", 0700) == 0 && mkdirat(w->image, "var", 0755) == 0);
+	CHECK(mkdirat(w->image, "tmp", 01777) == 0 && mkdirat(w->image, "root", 0700) == 0 &&
+	      mkdirat(w->image, "var", 0755) == 0);
 }
 
 static inline void world_close(struct world *w)
@@ -163,7 +165,8 @@ static inline bool said(const struct world *w, const char *rule, const char *pat
 static inline void dropped(const struct world *w, const char *rule, const char *path)
 {
 	if (!there(w->upper, path) || there(w->to, path) || !said(w, rule, path)) {
-		printf("# %s: %s%s\n# said: %s\n", path, there(w->upper, path) ? "" : "not in upper ", there(w->to, path) ? "carried" : "dropped otherwise", w->said);
+		printf("# %s: %s%s\n# said: %s\n", path, there(w->upper, path) ? "" : "not in upper ",
+		       there(w->to, path) ? "carried" : "dropped otherwise", w->said);
 		check_failures++;
 	}
 }

@@ -292,25 +292,26 @@ static void no_repository_comes_back(void)
 	put(w.upper, "plain/config", "x");
 	put(w.upper, "plain/hooks/x", "x");
 	put(w.upper, "plain/refs", "x");
-	CHECK_LIST(scan(&w, CHANGES_OVERLAY), "added        bare/\n"
-					      "added        bare/HEAD  REFUSED: is part of a repository that git would obey\n"
-					      "added        bare/config  REFUSED: is part of a repository that git would obey\n"
-					      "added        bare/objects/  REFUSED: is part of a repository that git would obey\n"
-					      "added        bare/objects/x  REFUSED: is part of a change that is refused\n"
-					      "added        bare/readme\n"
-					      "added        bare/refs/  REFUSED: is part of a repository that git would obey\n"
-					      "added        bare/refs/x  REFUSED: is part of a change that is refused\n"
-					      "modified     host.git/HEAD\n"
-					      "modified     host.git/config  REFUSED: is part of a repository that git would obey\n"
-					      "added        host.git/hooks/  REFUSED: is part of a repository that git would obey\n"
-					      "added        host.git/hooks/update  REFUSED: is part of a repository that git would obey\n"
-					      "added        host.git/objects/x\n"
-					      "added        part/commondir  REFUSED: is part of a repository that git would obey\n"
-					      "added        plain/\n"
-					      "added        plain/config\n"
-					      "added        plain/hooks/\n"
-					      "added        plain/hooks/x\n"
-					      "added        plain/refs\n");
+	CHECK_LIST(scan(&w, CHANGES_OVERLAY),
+		   "added        bare/\n"
+		   "added        bare/HEAD  REFUSED: is part of a repository that git would obey\n"
+		   "added        bare/config  REFUSED: is part of a repository that git would obey\n"
+		   "added        bare/objects/  REFUSED: is part of a repository that git would obey\n"
+		   "added        bare/objects/x  REFUSED: is part of a change that is refused\n"
+		   "added        bare/readme\n"
+		   "added        bare/refs/  REFUSED: is part of a repository that git would obey\n"
+		   "added        bare/refs/x  REFUSED: is part of a change that is refused\n"
+		   "modified     host.git/HEAD\n"
+		   "modified     host.git/config  REFUSED: is part of a repository that git would obey\n"
+		   "added        host.git/hooks/  REFUSED: is part of a repository that git would obey\n"
+		   "added        host.git/hooks/update  REFUSED: is part of a repository that git would obey\n"
+		   "added        host.git/objects/x\n"
+		   "added        part/commondir  REFUSED: is part of a repository that git would obey\n"
+		   "added        plain/\n"
+		   "added        plain/config\n"
+		   "added        plain/hooks/\n"
+		   "added        plain/hooks/x\n"
+		   "added        plain/refs\n");
 }
 
 static void links_must_stay_inside_by_text_and_through_others(void)
@@ -474,7 +475,8 @@ static void what_is_read_only_stays_so_and_yields_to_a_folder_below(void)
 	struct error err = {0};
 	WORLD(w);
 
-	CHECK(glob_init(&read[0], sv_of("/home/u/w/d/ro.txt")) == 0 && glob_init(&read[1], sv_of("/home/u/w/locked")) == 0 && glob_init(&read[2], sv_of("/home/u")) == 0);
+	CHECK(glob_init(&read[0], sv_of("/home/u/w/d/ro.txt")) == 0 &&
+	      glob_init(&read[1], sv_of("/home/u/w/locked")) == 0 && glob_init(&read[2], sv_of("/home/u")) == 0);
 	put(w.lower, "d/ro.txt", "lock");
 	put(w.lower, "locked/x", "lock");
 	/* what a folder that moved away leaves, with another in its place */
@@ -576,7 +578,8 @@ static void folders_of_the_host_are_not_opened_to_others(void)
 	put_folder(w.lower, "open", 0755);
 	put_folder(w.upper, "open", 0711);
 	put_folder(w.upper, "new", 0777);
-	CHECK_LIST(scan(&w, CHANGES_COPY), "mode changed half/  (mode 2700, was 2750)\nadded        new/\nmode changed open/  (mode 0711, was 0755)\n");
+	CHECK_LIST(scan(&w, CHANGES_COPY), "mode changed half/  (mode 2700, was 2750)\nadded        new/\nmode changed "
+					   "open/  (mode 0711, was 0755)\n");
 }
 
 static void the_name_of_the_staging_folder_is_reserved(void)

@@ -33,7 +33,8 @@ static void fill(const struct world *w)
 	put(w->upper, "closes/f", "x");
 	CHECK(fchmodat(w->upper, "closes", 0555, 0) == 0);
 	put(w->upper, "one-name", "linked");
-	CHECK(linkat(w->upper, "one-name", w->upper, "other-name", 0) == 0 && linkat(w->upper, "one-name", w->upper, "new/third-name", 0) == 0);
+	CHECK(linkat(w->upper, "one-name", w->upper, "other-name", 0) == 0 &&
+	      linkat(w->upper, "one-name", w->upper, "new/third-name", 0) == 0);
 	put(w->lower, "shut/old", "x");
 	put(w->lower, "shut/gone", "x");
 	CHECK(fchmodat(w->lower, "shut", 0555, 0) == 0);
@@ -195,16 +196,20 @@ static void names_of_one_file_stay_that_where_all_come_back(void)
 
 	put(w.upper, "f", "x");
 	put(w.lower, "old", "old");
-	CHECK(mkdirat(w.upper, "d", 0755) == 0 && linkat(w.upper, "f", w.upper, "d/g", 0) == 0 && linkat(w.upper, "f", w.upper, "g", 0) == 0 && linkat(w.upper, "f", w.upper, "old", 0) == 0 && linkat(w.upper, "f", w.upper, "bad\n", 0) == 0);
+	CHECK(mkdirat(w.upper, "d", 0755) == 0 && linkat(w.upper, "f", w.upper, "d/g", 0) == 0 &&
+	      linkat(w.upper, "f", w.upper, "g", 0) == 0 && linkat(w.upper, "f", w.upper, "old", 0) == 0 &&
+	      linkat(w.upper, "f", w.upper, "bad\n", 0) == 0);
 	put(w.upper, "d/one", "z");
 	CHECK(linkat(w.upper, "d/one", w.upper, "d/two", 0) == 0);
 	put(w.lower, "unchanged", "y");
 	put(w.upper, "unchanged", "y");
 	CHECK(linkat(w.upper, "unchanged", w.upper, "added", 0) == 0);
 	CHECK(apply_with(&w, scan(&w, CHANGES_OVERLAY), &o, &err) == 0 && is_tidy(&w));
-	CHECK(number_of(w.lower, "d/one") == number_of(w.lower, "d/two") && number_of(w.lower, "g") == number_of(w.lower, "old"));
+	CHECK(number_of(w.lower, "d/one") == number_of(w.lower, "d/two") &&
+	      number_of(w.lower, "g") == number_of(w.lower, "old"));
 	/* what is moved would seem to change below a folder */
-	CHECK(number_of(w.lower, "f") == number_of(w.lower, "g") && number_of(w.lower, "f") != number_of(w.lower, "d/g"));
+	CHECK(number_of(w.lower, "f") == number_of(w.lower, "g") &&
+	      number_of(w.lower, "f") != number_of(w.lower, "d/g"));
 	CHECK(!has(w.lower, "bad\n") && number_of(w.lower, "added") != number_of(w.lower, "unchanged"));
 }
 
@@ -602,7 +607,8 @@ static void names_that_only_look_like_left_overs_are_left_alone_and_in_nobodys_w
 	CHECK(changes_recover_others(w.lower, root, &others, &err) == 0);
 	CHECK(others.back + others.kept + others.forward + others.failed == 0 && others.unknown == 3);
 	CHECK(apply(&w, scan(&w, CHANGES_OVERLAY)) == 0 && has(w.lower, "new"));
-	CHECK(has(w.lower, CHANGES_STAGING "0123/0") && has(w.lower, CHANGES_STAGING "file") && has(w.fd, "elsewhere/f"));
+	CHECK(has(w.lower, CHANGES_STAGING "0123/0") && has(w.lower, CHANGES_STAGING "file") &&
+	      has(w.fd, "elsewhere/f"));
 }
 
 static void a_damaged_journal_is_not_believed(void)

@@ -1,4 +1,5 @@
-/* Scans where the host worked too: what it changed, made, moved or removed since the run started, and what a copy was made of. */
+/* Scans where the host worked too: what it changed, made, moved or removed since the run started, and what a copy was
+ * made of. */
 #include "changes_tree.h"
 
 static void what_changed_on_the_host_since_is_refused_unless_forced(void)
@@ -131,7 +132,8 @@ static void what_the_host_did_to_things_that_the_run_left_alone_is_no_change(voi
 	put(w.lower, "edited", "host");
 	CHECK(unlinkat(w.lower, "deleted", 0) == 0 && unlinkat(w.lower, "becomes-folder", 0) == 0);
 	put(w.lower, "becomes-folder/f", "host");
-	CHECK(names_remove_tree(w.lower, "becomes-file") == 0 && names_remove_tree(w.lower, "gone") == 0 && names_remove_tree(w.lower, "remade") == 0);
+	CHECK(names_remove_tree(w.lower, "becomes-file") == 0 && names_remove_tree(w.lower, "gone") == 0 &&
+	      names_remove_tree(w.lower, "remade") == 0);
 	put(w.lower, "becomes-file", "host");
 	put(w.lower, "remade/f", "host");
 	CHECK(fchmodat(w.lower, "mode", 0600, 0) == 0);
@@ -157,9 +159,11 @@ static void a_folder_that_the_host_removed_while_the_run_worked_in_it_stays_away
 	copy_lower(&w, &copied, &rules);
 	CHECK(names_remove_tree(w.lower, "gone") == 0);
 	put(w.upper, "gone/deep/f", "new");
-	CHECK_LIST(scan_with(&w, CHANGES_COPY, &rules), "added        gone/  REFUSED: changed on the host since the run started\n");
+	CHECK_LIST(scan_with(&w, CHANGES_COPY, &rules),
+		   "added        gone/  REFUSED: changed on the host since the run started\n");
 	rules.force = true;
-	CHECK_LIST(scan_with(&w, CHANGES_COPY, &rules), "added        gone/\nadded        gone/deep/\nadded        gone/deep/f\n");
+	CHECK_LIST(scan_with(&w, CHANGES_COPY, &rules),
+		   "added        gone/\nadded        gone/deep/\nadded        gone/deep/f\n");
 	copied_done(&copied);
 }
 
@@ -175,8 +179,10 @@ static void what_the_run_moves_within_a_copy_comes_back(void)
 	put(w.lower, "c/f", "3");
 	copy_lower(&w, &copied, &rules);
 	CHECK(renameat(w.upper, "a", w.upper, "new") == 0);
-	CHECK(renameat(w.upper, "b", w.upper, "x") == 0 && renameat(w.upper, "c", w.upper, "b") == 0 && renameat(w.upper, "x", w.upper, "c") == 0);
-	CHECK_LIST(scan_with(&w, CHANGES_COPY, &rules), "deleted      a/\ndeleted      a/f\nmodified     b/f\nmodified     c/f\nadded        new/\nadded        new/f\n");
+	CHECK(renameat(w.upper, "b", w.upper, "x") == 0 && renameat(w.upper, "c", w.upper, "b") == 0 &&
+	      renameat(w.upper, "x", w.upper, "c") == 0);
+	CHECK_LIST(scan_with(&w, CHANGES_COPY, &rules), "deleted      a/\ndeleted      a/f\nmodified     b/f\nmodified "
+							"    c/f\nadded        new/\nadded        new/f\n");
 	copied_done(&copied);
 }
 
@@ -212,10 +218,11 @@ static void what_was_hidden_is_neither_missing_nor_removed(void)
 	put(w.lower, "d/secret", "x");
 	put(w.lower, "s/deep/f", "x");
 	put(w.upper, "s/deep/f", "made by the sandbox");
-	CHECK_LIST(scan_with(&w, CHANGES_COPY, &rules), "deleted      ab\n"
-							"deleted      d/  REFUSED: holds something that must stay\n"
-							"deleted      d/secret  REFUSED: was hidden from the sandbox\n"
-							"modified     s/deep/f  REFUSED: was hidden from the sandbox\n");
+	CHECK_LIST(scan_with(&w, CHANGES_COPY, &rules),
+		   "deleted      ab\n"
+		   "deleted      d/  REFUSED: holds something that must stay\n"
+		   "deleted      d/secret  REFUSED: was hidden from the sandbox\n"
+		   "modified     s/deep/f  REFUSED: was hidden from the sandbox\n");
 }
 
 static void own(int at, const char *path, uid_t uid, gid_t gid, mode_t mode)
@@ -248,7 +255,8 @@ static void check_given(int copy, const char *path, uid_t uid, mode_t mode, off_
 {
 	struct stat st;
 
-	CHECK(fstatat(copy, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == uid && st.st_gid == 7000 && (st.st_mode & 07777) == mode);
+	CHECK(fstatat(copy, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == uid && st.st_gid == 7000 &&
+	      (st.st_mode & 07777) == mode);
 	CHECK(S_ISDIR(st.st_mode) || st.st_size == size);
 }
 

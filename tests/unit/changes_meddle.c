@@ -136,7 +136,12 @@ static void an_apply_that_fails_while_the_host_works_there_leaves_nothing_behind
 	static const struct {
 		void (*meddle)(const struct world *);
 		const char *keeps;
-	} hosts[] = {{host_removes_new, NULL}, {host_saves_file, "by the host"}, {host_writes_file, "by the host"}, {host_removes_all, NULL}, {host_works_in_new_folder, "by the host"}, {host_makes_what_went, "by the host"}};
+	} hosts[] = {{host_removes_new, NULL},
+		     {host_saves_file, "by the host"},
+		     {host_writes_file, "by the host"},
+		     {host_removes_all, NULL},
+		     {host_works_in_new_folder, "by the host"},
+		     {host_makes_what_went, "by the host"}};
 	size_t i;
 	int at, later, failed = 0;
 
@@ -146,7 +151,8 @@ static void an_apply_that_fails_while_the_host_works_there_leaves_nothing_behind
 				struct error err = {0};
 				AUTO_FREE char *after = NULL;
 				WORLD(w);
-				struct failing f = {.m = {.w = &w, .at = at, .meddle = hosts[i].meddle}, .fail_at = at + later};
+				struct failing f = {.m = {.w = &w, .at = at, .meddle = hosts[i].meddle},
+						    .fail_at = at + later};
 				struct changes_apply_options o = {.step = meddle_and_fail, .ctx = &f};
 
 				put(w.lower, "z/modified", "precious");
@@ -164,7 +170,8 @@ static void an_apply_that_fails_while_the_host_works_there_leaves_nothing_behind
 				after = snap(w.lower, 0);
 				CHECK(!hosts[i].keeps || holds_text(after, hosts[i].keeps));
 				if (check_failures)
-					printf("# host %zu at %d, failed %d later: %s\n%s\n", i, at, later, err.text, after);
+					printf("# host %zu at %d, failed %d later: %s\n%s\n", i, at, later, err.text,
+					       after);
 			}
 		}
 	}

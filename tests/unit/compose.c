@@ -13,11 +13,13 @@ static bool refuses(const char *text, uint32_t line, const char *key, const char
 	uint32_t i;
 
 	for (i = 0; i < p.problems.n && !found; i++)
-		found = !p.problems.v[i].warning && p.problems.v[i].line == line && strcmp(p.problems.v[i].key, key) == 0 && strstr(p.problems.v[i].what, words);
+		found = !p.problems.v[i].warning && p.problems.v[i].line == line &&
+			strcmp(p.problems.v[i].key, key) == 0 && strstr(p.problems.v[i].what, words);
 	if (!found || p.compose) {
 		printf("# not refused as it should be (line %u, %s, \"%s\"):\n", line, key, words);
 		for (i = 0; i < p.problems.n; i++)
-			printf("#   %s:%u: %s: %s\n", p.problems.v[i].file, p.problems.v[i].line, p.problems.v[i].key, p.problems.v[i].what);
+			printf("#   %s:%u: %s: %s\n", p.problems.v[i].file, p.problems.v[i].line, p.problems.v[i].key,
+			       p.problems.v[i].what);
 	}
 	found = found && !p.compose && p.problems.refused > 0;
 	parsed_done(&p);
@@ -137,9 +139,11 @@ static void every_key_that_reaches_the_host_is_refused_with_its_line(void)
 
 	for (i = 0; i < ARRAY_LEN(refused_keys); i++) {
 		/* image has its own line in what follows */
-		(void)snprintf(text, sizeof(text), "services:\n  client:\n    build: .\n\n    %s\n", refused_keys[i].yaml);
+		(void)snprintf(text, sizeof(text), "services:\n  client:\n    build: .\n\n    %s\n",
+			       refused_keys[i].yaml);
 		(void)snprintf(key, sizeof(key), "services.client.%s", refused_keys[i].key);
-		if (strcmp(refused_keys[i].key, "privileg\\xc4\\x97d") == 0 || strcmp(refused_keys[i].key, "pr\\xd1\\x96vileged") == 0) {
+		if (strcmp(refused_keys[i].key, "privileg\\xc4\\x97d") == 0 ||
+		    strcmp(refused_keys[i].key, "pr\\xd1\\x96vileged") == 0) {
 			struct parsed p = parse(text);
 
 			CHECK(!p.compose && p.problems.n == 1 && strstr(p.problems.v[0].what, "unknown key"));
@@ -152,40 +156,105 @@ static void every_key_that_reaches_the_host_is_refused_with_its_line(void)
 
 static void keys_of_builds_that_reach_further_are_refused(void)
 {
-	static const char *const keys[] = {"additional_contexts: {x: /etc}", "cache_from: [x]", "cache_to: [x]", "dockerfile_inline: FROM x", "entitlements: [network.host]",
-					   "extra_hosts: [\"a:1.2.3.4\"]", "isolation: x", "network: host", "platforms: [linux/amd64]", "privileged: true", "secrets: [x]",
-					   "ssh: [default]", "tags: [a]", "ulimits: {nofile: 1}", "shm_size: 1g", "unknown: 1"};
-	static const char *const contexts[] = {"..", "./..", "a/../..", "/", "/etc", "'~'", "~root/x", "https://github.com/x/y.git", "git@github.com:x/y", "C:\\x", "c:/x",
-					       "\\\\host\\share", "\"\"", "${UP}", "${ETC}", "./../x", "x/..", "docker-image://alpine", "/.cordon/verifier", "/.cordon/tasks"};
+	static const char *const keys[] = {"additional_contexts: {x: /etc}",
+					   "cache_from: [x]",
+					   "cache_to: [x]",
+					   "dockerfile_inline: FROM x",
+					   "entitlements: [network.host]",
+					   "extra_hosts: [\"a:1.2.3.4\"]",
+					   "isolation: x",
+					   "network: host",
+					   "platforms: [linux/amd64]",
+					   "privileged: true",
+					   "secrets: [x]",
+					   "ssh: [default]",
+					   "tags: [a]",
+					   "ulimits: {nofile: 1}",
+					   "shm_size: 1g",
+					   "unknown: 1"};
+	static const char *const contexts[] = {"..",
+					       "./..",
+					       "a/../..",
+					       "/",
+					       "/etc",
+					       "'~'",
+					       "~root/x",
+					       "https://github.com/x/y.git",
+					       "git@github.com:x/y",
+					       "C:\\x",
+					       "c:/x",
+					       "\\\\host\\share",
+					       "\"\"",
+					       "${UP}",
+					       "${ETC}",
+					       "./../x",
+					       "x/..",
+					       "docker-image://alpine",
+					       "/.cordon/verifier",
+					       "/.cordon/tasks"};
 	char text[512], key[64];
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(keys); i++) {
-		(void)snprintf(text, sizeof(text), "services:\n  client:\n    build:\n      context: .\n      %s\n", keys[i]);
+		(void)snprintf(text, sizeof(text), "services:\n  client:\n    build:\n      context: .\n      %s\n",
+			       keys[i]);
 		(void)snprintf(key, sizeof(key), "services.client.build.%.*s", (int)strcspn(keys[i], ":"), keys[i]);
 		CHECK(refuses(text, 5, key, ""));
 	}
 	for (i = 0; i < ARRAY_LEN(contexts); i++) {
 		(void)snprintf(text, sizeof(text), "services:\n  client:\n    build: %s\n", contexts[i]);
 		CHECK(refuses(text, 3, "services.client.build", ""));
-		(void)snprintf(text, sizeof(text), "services:\n  client:\n    build:\n      context: .\n      dockerfile: %s\n", contexts[i]);
+		(void)snprintf(text, sizeof(text),
+			       "services:\n  client:\n    build:\n      context: .\n      dockerfile: %s\n",
+			       contexts[i]);
 		CHECK(refuses(text, 5, "services.client.build.dockerfile", ""));
 	}
 }
 
 static void binds_of_the_host_are_refused_in_every_form(void)
 {
-	static const char *const sources[] = {"/", "/etc", "/var/run/docker.sock", "..", "../", "./..", "./../", "./a/../../b", "a/../..", "~", "~/", "~/.ssh", "~root",
-					      "${UP}", "${ETC}", "${NOPE:-/etc}", "${NOPE:-..}", "${EMPTY:-/root}", "//etc", "/.cordon", "/.cordon/", "/.cordon/task/..",
-					      "/.cordon/task/../../etc", "/.cordon/agent/..", "/.cordon/agent/link", "${T_BENCH_TASK_LOGS_PATH}/link", "/.cordon/agent/../../x", "/.cordon/agentx", "/./etc", "\\\\.\\pipe\\docker_engine", "/proc/self/root"};
+	static const char *const sources[] = {"/",
+					      "/etc",
+					      "/var/run/docker.sock",
+					      "..",
+					      "../",
+					      "./..",
+					      "./../",
+					      "./a/../../b",
+					      "a/../..",
+					      "~",
+					      "~/",
+					      "~/.ssh",
+					      "~root",
+					      "${UP}",
+					      "${ETC}",
+					      "${NOPE:-/etc}",
+					      "${NOPE:-..}",
+					      "${EMPTY:-/root}",
+					      "//etc",
+					      "/.cordon",
+					      "/.cordon/",
+					      "/.cordon/task/..",
+					      "/.cordon/task/../../etc",
+					      "/.cordon/agent/..",
+					      "/.cordon/agent/link",
+					      "${T_BENCH_TASK_LOGS_PATH}/link",
+					      "/.cordon/agent/../../x",
+					      "/.cordon/agentx",
+					      "/./etc",
+					      "\\\\.\\pipe\\docker_engine",
+					      "/proc/self/root"};
 	static const char *const windows[] = {"C:\\Users:/x", "c:/Users:/x", "C:\\:/x:ro"};
 	char text[512];
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(sources); i++) {
-		(void)snprintf(text, sizeof(text), CLIENT "    volumes:\n      - './ok:/ok'\n      - '%s:/data'\n", sources[i]);
+		(void)snprintf(text, sizeof(text), CLIENT "    volumes:\n      - './ok:/ok'\n      - '%s:/data'\n",
+			       sources[i]);
 		CHECK(refuses(text, 6, "services.client.volumes[1]", ""));
-		(void)snprintf(text, sizeof(text), CLIENT "    volumes:\n      - type: bind\n        source: '%s'\n        target: /data\n", sources[i]);
+		(void)snprintf(text, sizeof(text),
+			       CLIENT "    volumes:\n      - type: bind\n        source: '%s'\n        target: /data\n",
+			       sources[i]);
 		CHECK(refuses(text, 5, "services.client.volumes[0]", ""));
 	}
 	for (i = 0; i < ARRAY_LEN(windows); i++) {
@@ -196,8 +265,27 @@ static void binds_of_the_host_are_refused_in_every_form(void)
 
 static void places_and_modes_of_mounts_are_checked(void)
 {
-	static const char *const bad[] = {"./a:/", "./a:/..", "./a:b", "./a:/proc", "./a:/proc/sys", "./a:/sys/fs", "./a:/dev", "./a:/dev/mem", "./a:/run/cordon", "./a:/run/cordon/door",
-					  "./a:/etc/hosts", "./a:/x/../y", "./a:/x:rshared", "./a:/x:ro,shared", "./a:/x:ro:rw", ":/x", "./a:", "x", "nosuch:/x", "./a:/x:nocopy", "a/b:/x"};
+	static const char *const bad[] = {"./a:/",
+					  "./a:/..",
+					  "./a:b",
+					  "./a:/proc",
+					  "./a:/proc/sys",
+					  "./a:/sys/fs",
+					  "./a:/dev",
+					  "./a:/dev/mem",
+					  "./a:/run/cordon",
+					  "./a:/run/cordon/door",
+					  "./a:/etc/hosts",
+					  "./a:/x/../y",
+					  "./a:/x:rshared",
+					  "./a:/x:ro,shared",
+					  "./a:/x:ro:rw",
+					  ":/x",
+					  "./a:",
+					  "x",
+					  "nosuch:/x",
+					  "./a:/x:nocopy",
+					  "a/b:/x"};
 	static const char *const types[] = {"npipe", "cluster", "image", "", "BIND"};
 	char text[512];
 	size_t i;
@@ -207,20 +295,26 @@ static void places_and_modes_of_mounts_are_checked(void)
 		CHECK(refuses(text, 4, "services.client.volumes[0]", ""));
 	}
 	for (i = 0; i < ARRAY_LEN(types); i++) {
-		(void)snprintf(text, sizeof(text), CLIENT "    volumes:\n      - {type: '%s', source: ./a, target: /x}\n", types[i]);
+		(void)snprintf(text, sizeof(text),
+			       CLIENT "    volumes:\n      - {type: '%s', source: ./a, target: /x}\n", types[i]);
 		CHECK(rejects(text));
 	}
 	CHECK(refuses(CLIENT "    volumes: ['./a:/x', './b:/x/']\n", 4, "services.client.volumes[1]", "twice"));
 	CHECK(refuses(CLIENT "    volumes: ['./a:/x']\n    tmpfs: /x\n", 5, "services.client.tmpfs", "twice"));
-	CHECK(refuses(CLIENT "    volumes:\n      - {type: bind, source: ./a, target: /x, bind: {propagation: rshared}}\n", 5, "services.client.volumes[0].bind.propagation", "rprivate"));
-	CHECK(refuses(CLIENT "    volumes:\n      - {type: volume, source: v, target: /x, volume: {subpath: ../y}}\nvolumes: {v: }\n", 5, "services.client.volumes[0].volume.subpath", ""));
+	CHECK(refuses(CLIENT
+		      "    volumes:\n      - {type: bind, source: ./a, target: /x, bind: {propagation: rshared}}\n",
+		      5, "services.client.volumes[0].bind.propagation", "rprivate"));
+	CHECK(refuses(CLIENT "    volumes:\n      - {type: volume, source: v, target: /x, volume: {subpath: "
+			     "../y}}\nvolumes: {v: }\n",
+		      5, "services.client.volumes[0].volume.subpath", ""));
 	CHECK(refuses(CLIENT "    tmpfs: '/x:size=9999g'\n", 4, "services.client.tmpfs", ""));
 	CHECK(refuses(CLIENT "    tmpfs: '/x:uid=0'\n", 4, "services.client.tmpfs", "option"));
 }
 
 static void volumes_and_networks_of_the_host_are_refused(void)
 {
-	CHECK(refuses(CLIENT "volumes:\n  v:\n    driver_opts: {type: none, o: bind, device: /}\n", 6, "volumes.v.driver_opts", "mount"));
+	CHECK(refuses(CLIENT "volumes:\n  v:\n    driver_opts: {type: none, o: bind, device: /}\n", 6,
+		      "volumes.v.driver_opts", "mount"));
 	CHECK(refuses(CLIENT "volumes:\n  v:\n    driver: nfs\n", 6, "volumes.v.driver", ""));
 	CHECK(refuses(CLIENT "volumes:\n  v:\n    external: true\n", 6, "volumes.v.external", "not this task's"));
 	CHECK(refuses(CLIENT "volumes:\n  v:\n    external: {name: x}\n", 6, "volumes.v.external", ""));
@@ -231,19 +325,23 @@ static void volumes_and_networks_of_the_host_are_refused(void)
 	CHECK(refuses(CLIENT "networks:\n  n:\n    attachable: true\n", 6, "networks.n.attachable", ""));
 	CHECK(refuses(CLIENT "networks:\n  n:\n    ipam: {}\n", 6, "networks.n.ipam", ""));
 	CHECK(refuses(CLIENT "    networks: [bridge]\n", 4, "services.client.networks[0]", "no network"));
-	CHECK(refuses(CLIENT "    networks: {default: {ipv4_address: 172.17.0.1}}\n", 4, "services.client.networks.default.ipv4_address", ""));
+	CHECK(refuses(CLIENT "    networks: {default: {ipv4_address: 172.17.0.1}}\n", 4,
+		      "services.client.networks.default.ipv4_address", ""));
 	CHECK(refuses(CLIENT "secrets: {s: {environment: AWS_SECRET}}\n", 4, "secrets", "host"));
 	CHECK(refuses(CLIENT "configs: {c: {file: /etc/shadow}}\n", 4, "configs", "host"));
 	CHECK(refuses(CLIENT "include: [other.yaml]\n", 4, "include", "another file"));
 	CHECK(refuses(CLIENT "models: {m: {model: x}}\n", 4, "models", "host"));
 	CHECK(refuses(CLIENT "service: {}\n", 4, "service", "did you mean \"services\""));
-	CHECK(accepts(CLIENT "volumes: {v: {external: false, driver: local}}\nnetworks: {n: {external: false, driver: bridge, internal: true}}\n"));
+	CHECK(accepts(CLIENT "volumes: {v: {external: false, driver: local}}\nnetworks: {n: {external: false, driver: "
+			     "bridge, internal: true}}\n"));
 }
 
 static void names_lead_to_loopback_only(void)
 {
-	static const char *const bad[] = {"a:host-gateway", "a:1.2.3.4", "a=169.254.169.254", "a:10.0.0.1", "a:[::ffff:1.2.3.4]", "a:::", "a:0.0.0.0", "a:127.1", "a:0x7f000001", "a", "a b:127.0.0.1",
-					  "a:2130706433", "a:fe80::1", "a:localhost"};
+	static const char *const bad[] = {"a:host-gateway",     "a:1.2.3.4",  "a=169.254.169.254", "a:10.0.0.1",
+					  "a:[::ffff:1.2.3.4]", "a:::",       "a:0.0.0.0",         "a:127.1",
+					  "a:0x7f000001",       "a",          "a b:127.0.0.1",     "a:2130706433",
+					  "a:fe80::1",          "a:localhost"};
 	char text[256];
 	size_t i;
 
@@ -251,13 +349,17 @@ static void names_lead_to_loopback_only(void)
 		(void)snprintf(text, sizeof(text), CLIENT "    extra_hosts:\n      - '%s'\n", bad[i]);
 		CHECK(refuses(text, 5, "services.client.extra_hosts", ""));
 	}
-	CHECK(refuses(CLIENT "    extra_hosts:\n      host.docker.internal: host-gateway\n", 5, "services.client.extra_hosts.host.docker.internal", "leads out"));
+	CHECK(refuses(CLIENT "    extra_hosts:\n      host.docker.internal: host-gateway\n", 5,
+		      "services.client.extra_hosts.host.docker.internal", "leads out"));
 	CHECK(accepts(CLIENT "    extra_hosts: ['a:127.0.0.1', 'b=127.0.0.2', 'c:::1', 'd:[::1]']\n"));
 }
 
 static void ports_on_addresses_of_the_host_are_refused(void)
 {
-	static const char *const bad[] = {"0.0.0.0:80:80", "192.168.1.1:80:80", "[::]:80:80", ":::80:80", "0.0.0.0::80", "::80:80", "8000:99999", "0", "80/sctp", "80-9000", "x", "80:", ":80", "eth0:80:80"};
+	static const char *const bad[] = {"0.0.0.0:80:80", "192.168.1.1:80:80", "[::]:80:80", ":::80:80",
+					  "0.0.0.0::80",   "::80:80",           "8000:99999", "0",
+					  "80/sctp",       "80-9000",           "x",          "80:",
+					  ":80",           "eth0:80:80"};
 	char text[256];
 	size_t i;
 
@@ -265,8 +367,11 @@ static void ports_on_addresses_of_the_host_are_refused(void)
 		(void)snprintf(text, sizeof(text), CLIENT "    ports:\n      - '%s'\n", bad[i]);
 		CHECK(refuses(text, 5, "services.client.ports[0]", ""));
 	}
-	CHECK(refuses(CLIENT "    ports:\n      - {target: 80, published: 80, host_ip: 0.0.0.0}\n", 5, "services.client.ports[0]", "publishes"));
-	CHECK(accepts(CLIENT "    ports: [80, '81', '8082:82', '127.0.0.1:8083:83/udp', '127.0.0.1::84', '[::1]:85:85', '9000-9001:90-91', {target: 95, published: '8095'}]\n    expose: ['96', 97/udp]\n"));
+	CHECK(refuses(CLIENT "    ports:\n      - {target: 80, published: 80, host_ip: 0.0.0.0}\n", 5,
+		      "services.client.ports[0]", "publishes"));
+	CHECK(accepts(CLIENT
+		      "    ports: [80, '81', '8082:82', '127.0.0.1:8083:83/udp', '127.0.0.1::84', '[::1]:85:85', "
+		      "'9000-9001:90-91', {target: 95, published: '8095'}]\n    expose: ['96', 97/udp]\n"));
 }
 
 static void tricks_of_yaml_do_not_pass(void)
@@ -295,13 +400,16 @@ static void tricks_of_yaml_do_not_pass(void)
 	CHECK(rejects("services: {\"client\\nx\": {image: a}}\n"));
 	CHECK(rejects("services: {client: {image: a}, \"cordon-net\": {image: a}}\n"));
 	/* quoted keys are the same keys */
-	CHECK(refuses("\"services\":\n  'client':\n    image: a\n    \"privileged\": true\n", 4, "services.client.privileged", "power"));
-	CHECK(refuses("\"services\":\n  'client':\n    image: a\n    \"\\x70rivileged\": true\n", 4, "services.client.privileged", "power"));
+	CHECK(refuses("\"services\":\n  'client':\n    image: a\n    \"privileged\": true\n", 4,
+		      "services.client.privileged", "power"));
+	CHECK(refuses("\"services\":\n  'client':\n    image: a\n    \"\\x70rivileged\": true\n", 4,
+		      "services.client.privileged", "power"));
 }
 
 static void text_of_the_file_is_escaped_in_messages(void)
 {
-	struct parsed p = parse("services:\n  client:\n    image: a\n    \"k\xe2\x80\xae\": x\n    user: \"\xe2\x80\xaey\"\n");
+	struct parsed p =
+		parse("services:\n  client:\n    image: a\n    \"k\xe2\x80\xae\": x\n    user: \"\xe2\x80\xaey\"\n");
 	uint32_t i;
 
 	CHECK(!p.compose && p.problems.n == 2);
@@ -312,10 +420,12 @@ static void text_of_the_file_is_escaped_in_messages(void)
 
 static void all_problems_are_told_at_once(void)
 {
-	struct parsed p = parse(CLIENT "    privileged: true\n    pid: host\n    volumes: ['/:/host', '/etc:/e']\n    ports: ['0.0.0.0:1:1']\nconfigs: {}\n");
+	struct parsed p = parse(CLIENT "    privileged: true\n    pid: host\n    volumes: ['/:/host', '/etc:/e']\n    "
+				       "ports: ['0.0.0.0:1:1']\nconfigs: {}\n");
 
 	CHECK(!p.compose && p.problems.refused == 6);
-	CHECK_STR(p.err.text, "docker-compose.yaml:4: services.client.privileged: gives the service more power over the host than a task may have");
+	CHECK_STR(p.err.text, "docker-compose.yaml:4: services.client.privileged: gives the service more power over "
+			      "the host than a task may have");
 	parsed_done(&p);
 }
 
@@ -397,7 +507,9 @@ static const struct {
 	{"${HOST_VERIFIER_LOGS_PATH}", "/.cordon/verifier"},
 	{"${T_BENCH_TASK_LOGS_PATH}", "/.cordon/task-logs"},
 	{"${T_BENCH_TEST_DIR}", "/tests"},
-	{"${X:-${Y:-${Z:-${A:-${B:-${C:-${D:-${E:-${F:-${G:-${H:-${I:-${J:-${K:-${L:-${M:-${N:-${O:-x}}}}}}}}}}}}}}}}}}", NULL},
+	{"${X:-${Y:-${Z:-${A:-${B:-${C:-${D:-${E:-${F:-${G:-${H:-${I:-${J:-${K:-${L:-${M:-${N:-${O:-x}}}}}}}}}}}}}}}}}"
+	 "}",
+	 NULL},
 };
 
 static void variables_are_the_runners_or_declared_and_never_the_hosts(void)
@@ -417,10 +529,13 @@ static void variables_are_the_runners_or_declared_and_never_the_hosts(void)
 	}
 	arena_free(a);
 	CHECK(refuses(CLIENT "    environment: ['A=${SECRET}']\n", 4, "services.client.environment[0]", "${SECRET}"));
-	CHECK(refuses(CLIENT "    environment: [AWS_SECRET_ACCESS_KEY]\n", 4, "services.client.environment[0]", "AWS_SECRET_ACCESS_KEY"));
+	CHECK(refuses(CLIENT "    environment: [AWS_SECRET_ACCESS_KEY]\n", 4, "services.client.environment[0]",
+		      "AWS_SECRET_ACCESS_KEY"));
 	CHECK(refuses(CLIENT "    environment: {AWS_KEY: }\n", 4, "services.client.environment.AWS_KEY", "AWS_KEY"));
-	CHECK(refuses(CLIENT "    environment: {AWS_KEY: null}\n", 4, "services.client.environment.AWS_KEY", "AWS_KEY"));
-	CHECK(refuses("services:\n  client:\n    build:\n      args: [HOME]\n", 4, "services.client.build.args[0]", "HOME"));
+	CHECK(refuses(CLIENT "    environment: {AWS_KEY: null}\n", 4, "services.client.environment.AWS_KEY",
+		      "AWS_KEY"));
+	CHECK(refuses("services:\n  client:\n    build:\n      args: [HOME]\n", 4, "services.client.build.args[0]",
+		      "HOME"));
 	CHECK(accepts(CLIENT "    environment: [GREETING]\n"));
 	CHECK(refuses(CLIENT "    environment: ['A=${LINES}']\n", 4, "services.client.environment[0]", "control"));
 }
@@ -498,7 +613,8 @@ static const char whole[] =
 	"    x-more: 1\n"
 	"  db:\n"
 	"    image: postgres:16-alpine\n"
-	"    healthcheck: {test: 'pg_isready -U \"$$USER\"', interval: 5s, timeout: 500ms, retries: 10, start_period: 1m, start_interval: 1s}\n"
+	"    healthcheck: {test: 'pg_isready -U \"$$USER\"', interval: 5s, timeout: 500ms, retries: 10, start_period: "
+	"1m, start_interval: 1s}\n"
 	"    environment: {POSTGRES_PASSWORD: secret, N: 5, F: 1.0, T: true, E: ''}\n"
 	"    networks: [back]\n"
 	"    expose: [5432]\n"
@@ -530,26 +646,38 @@ static void what_honest_files_say_is_understood(void)
 	CHECK_STR(s->image, "cordon/task");
 	CHECK(s->command.n == 3 && strcmp(s->command.v[2], "echo \"a b\" && sleep infinity") == 0);
 	CHECK(s->entrypoint.set && s->entrypoint.n == 0);
-	CHECK(s->environment.n == 3 && strcmp(s->environment.v[1].value, "2") == 0 && strcmp(s->environment.v[2].value, "$5") == 0);
+	CHECK(s->environment.n == 3 && strcmp(s->environment.v[1].value, "2") == 0 &&
+	      strcmp(s->environment.v[2].value, "$5") == 0);
 	CHECK(s->mounts.n == 8);
-	CHECK(s->mounts.v[0].kind == COMPOSE_MOUNT_RUNNER && s->mounts.v[0].folder == COMPOSE_FOLDER_TASK_LOGS && strcmp(s->mounts.v[0].source, ".") == 0);
-	CHECK(s->mounts.v[1].kind == COMPOSE_MOUNT_TASK && strcmp(s->mounts.v[1].source, ".") == 0 && strcmp(s->mounts.v[1].target, "/app") == 0);
+	CHECK(s->mounts.v[0].kind == COMPOSE_MOUNT_RUNNER && s->mounts.v[0].folder == COMPOSE_FOLDER_TASK_LOGS &&
+	      strcmp(s->mounts.v[0].source, ".") == 0);
+	CHECK(s->mounts.v[1].kind == COMPOSE_MOUNT_TASK && strcmp(s->mounts.v[1].source, ".") == 0 &&
+	      strcmp(s->mounts.v[1].target, "/app") == 0);
 	CHECK(s->mounts.v[2].read_only && strcmp(s->mounts.v[2].source, "tests") == 0);
-	CHECK(s->mounts.v[3].kind == COMPOSE_MOUNT_VOLUME && s->mounts.v[4].kind == COMPOSE_MOUNT_VOLUME && !s->mounts.v[4].source[0]);
-	CHECK(s->mounts.v[5].kind == COMPOSE_MOUNT_TMPFS && s->mounts.v[5].size == 64 << 20 && s->mounts.v[5].mode == 0755);
+	CHECK(s->mounts.v[3].kind == COMPOSE_MOUNT_VOLUME && s->mounts.v[4].kind == COMPOSE_MOUNT_VOLUME &&
+	      !s->mounts.v[4].source[0]);
+	CHECK(s->mounts.v[5].kind == COMPOSE_MOUNT_TMPFS && s->mounts.v[5].size == 64 << 20 &&
+	      s->mounts.v[5].mode == 0755);
 	CHECK(s->mounts.v[6].mode == 01777);
-	CHECK(s->needs.n == 2 && s->needs.v[0].condition == COMPOSE_HEALTHY && s->needs.v[1].condition == COMPOSE_COMPLETED);
-	CHECK(s->networks.n == 2 && s->networks.v[0].aliases.n == 2 && strcmp(s->networks.v[0].aliases.v[1], "cordon-t1-client") == 0);
-	CHECK(s->cpus == 500 && s->memory == UINT64_C(4) << 30 && s->pids == 100 && s->memory_reserved == UINT64_C(1) << 30);
-	CHECK(s->restart == COMPOSE_RESTART_FAILURE && s->restart_max == 3 && s->stop_grace == 90000 && s->shm_size == UINT64_C(2) << 30);
+	CHECK(s->needs.n == 2 && s->needs.v[0].condition == COMPOSE_HEALTHY &&
+	      s->needs.v[1].condition == COMPOSE_COMPLETED);
+	CHECK(s->networks.n == 2 && s->networks.v[0].aliases.n == 2 &&
+	      strcmp(s->networks.v[0].aliases.v[1], "cordon-t1-client") == 0);
+	CHECK(s->cpus == 500 && s->memory == UINT64_C(4) << 30 && s->pids == 100 &&
+	      s->memory_reserved == UINT64_C(1) << 30);
+	CHECK(s->restart == COMPOSE_RESTART_FAILURE && s->restart_max == 3 && s->stop_grace == 90000 &&
+	      s->shm_size == UINT64_C(2) << 30);
 	CHECK(s->limits.n == 2 && s->limits.v[0].hard == 2048 && s->limits.v[1].soft == 64);
 	CHECK(s->ports.n == 2 && strcmp(s->ports.v[1], "80/tcp") == 0);
 	CHECK(s->cap_drop.n == 2 && strcmp(s->cap_drop.v[0], "CHOWN") == 0);
-	CHECK(db->health.shell && db->health.test.n == 1 && strcmp(db->health.test.v[0], "pg_isready -U \"$USER\"") == 0);
+	CHECK(db->health.shell && db->health.test.n == 1 &&
+	      strcmp(db->health.test.v[0], "pg_isready -U \"$USER\"") == 0);
 	CHECK(db->health.timeout == 500 && db->health.start_period == 60000 && db->health.retries == 10);
-	CHECK(db->environment.n == 5 && strcmp(db->environment.v[2].value, "1.0") == 0 && strcmp(db->environment.v[4].value, "") == 0);
+	CHECK(db->environment.n == 5 && strcmp(db->environment.v[2].value, "1.0") == 0 &&
+	      strcmp(db->environment.v[4].value, "") == 0);
 	CHECK(db->networks.v[0].aliases.n == 1 && strcmp(db->networks.v[0].aliases.v[0], "database") == 0);
-	CHECK(setup->network_mode == COMPOSE_NET_NONE && setup->health.disabled && setup->command.n == 4 && strcmp(setup->command.v[3], "$x") == 0);
+	CHECK(setup->network_mode == COMPOSE_NET_NONE && setup->health.disabled && setup->command.n == 4 &&
+	      strcmp(setup->command.v[3], "$x") == 0);
 	CHECK(p.compose->networks.n == 2);
 	parsed_done(&p);
 }
@@ -564,9 +692,11 @@ static void the_agents_service_is_found(void)
 	parsed_done(&p);
 	in.runner.prebuilt = "ubuntu:24.04";
 	p = parse_input(&in);
-	CHECK(p.compose && strcmp(p.compose->services[1].image, "ubuntu:24.04") == 0 && !p.compose->services[1].build.set);
+	CHECK(p.compose && strcmp(p.compose->services[1].image, "ubuntu:24.04") == 0 &&
+	      !p.compose->services[1].build.set);
 	parsed_done(&p);
-	p = parse("services: {a: {image: x}, b: {image: y, container_name: '${T_BENCH_TASK_DOCKER_CLIENT_CONTAINER_NAME}'}}\n");
+	p = parse("services: {a: {image: x}, b: {image: y, container_name: "
+		  "'${T_BENCH_TASK_DOCKER_CLIENT_CONTAINER_NAME}'}}\n");
 	CHECK(p.compose && p.compose->main == 1);
 	parsed_done(&p);
 	CHECK(accepts("services: {only: {image: x}}\n"));
@@ -578,9 +708,11 @@ static void needs_are_of_this_file_and_do_not_go_in_circles(void)
 	CHECK(refuses(CLIENT "    depends_on: [nobody]\n", 4, "services.client.depends_on", "no service"));
 	CHECK(refuses(CLIENT "    links: [nobody]\n", 4, "services.client.links", "no service"));
 	CHECK(rejects(CLIENT "    depends_on: [client]\n"));
-	CHECK(rejects(CLIENT "    depends_on: [b]\n  b: {image: x, depends_on: [c]}\n  c: {image: x, links: [client]}\n"));
+	CHECK(rejects(CLIENT
+		      "    depends_on: [b]\n  b: {image: x, depends_on: [c]}\n  c: {image: x, links: [client]}\n"));
 	CHECK(rejects(CLIENT "    network_mode: 'service:b'\n  b: {image: x, depends_on: [client]}\n"));
-	CHECK(refuses(CLIENT "    depends_on: {b: {condition: maybe}}\n  b: {image: x}\n", 4, "services.client.depends_on.b.condition", "service_healthy"));
+	CHECK(refuses(CLIENT "    depends_on: {b: {condition: maybe}}\n  b: {image: x}\n", 4,
+		      "services.client.depends_on.b.condition", "service_healthy"));
 	CHECK(refuses(CLIENT "    network_mode: none\n    networks: [default]\n", 2, "services.client", "keep one"));
 	CHECK(refuses(CLIENT "    healthcheck: {test: [echo, x]}\n", 4, "services.client.healthcheck.test", "CMD"));
 	CHECK(rejects(CLIENT "    healthcheck: {test: [CMD]}\n"));
@@ -595,7 +727,15 @@ static void words_are_split_as_a_shell_would(void)
 		const char *text;
 		unsigned n;
 		const char *last;
-	} rows[] = {{"a b  c", 3, "c"}, {" 'a b' \"c d\"", 2, "c d"}, {"a\\ b", 1, "a b"}, {"\"a\\\"b\\n\"", 1, "a\"b\\n"}, {"a'b'\"c\"d", 1, "abcd"}, {"''", 1, ""}, {"", 0, NULL}, {"a\nb", 2, "b"}, {"$(x) `y`", 2, "`y`"}};
+	} rows[] = {{"a b  c", 3, "c"},
+		    {" 'a b' \"c d\"", 2, "c d"},
+		    {"a\\ b", 1, "a b"},
+		    {"\"a\\\"b\\n\"", 1, "a\"b\\n"},
+		    {"a'b'\"c\"d", 1, "abcd"},
+		    {"''", 1, ""},
+		    {"", 0, NULL},
+		    {"a\nb", 2, "b"},
+		    {"$(x) `y`", 2, "`y`"}};
 	struct parsed p;
 	size_t i;
 	char text[256];
@@ -604,7 +744,11 @@ static void words_are_split_as_a_shell_would(void)
 		size_t k, n = (size_t)sprintf(text, CLIENT "    command: |-\n      ");
 
 		for (k = 0; rows[i].text[k]; k++)
-			n += (size_t)sprintf(text + n, rows[i].text[k] == '\n' ? "\n      " : rows[i].text[k] == '$' ? "$$" : "%c", rows[i].text[k]);
+			n += (size_t)sprintf(text + n,
+					     rows[i].text[k] == '\n'  ? "\n      "
+					     : rows[i].text[k] == '$' ? "$$"
+								      : "%c",
+					     rows[i].text[k]);
 		(void)sprintf(text + n, "\n");
 		p = parse(text);
 		CHECK(p.compose && p.compose->services[0].command.n == rows[i].n);
@@ -618,10 +762,38 @@ static void words_are_split_as_a_shell_would(void)
 
 static void numbers_are_read_strictly(void)
 {
-	static const char *const bad[] = {"mem_limit: -1", "mem_limit: 1.5.2g", "mem_limit: 5p", "mem_limit: 99999999999999999999g", "mem_limit: 0x10000000", "mem_limit: 1e9", "cpus: -1", "cpus: 0", "cpus: 1e3", "cpus: .5",
-					  "cpus: 0.0001", "cpus: NaN", "pids_limit: 0", "pids_limit: 010", "stop_grace_period: 5", "stop_grace_period: 5x", "stop_grace_period: 99999h", "stop_grace_period: ''", "shm_size: 1 g",
-					  "ulimits: {nofile: -1}", "ulimits: {nofile: {soft: 5, hard: 1}}", "ulimits: {rtprio: 99}", "ulimits: {memlock: 99999999999999999999}"};
-	static const char *const good[] = {"mem_limit: 1073741824", "mem_limit: 1.5g", "mem_limit: 512M", "mem_limit: 512MiB", "cpus: 0.25", "cpus: '2'", "stop_grace_period: 2m3s4ms", "stop_grace_period: 0s", "shm_size: 64mb"};
+	static const char *const bad[] = {"mem_limit: -1",
+					  "mem_limit: 1.5.2g",
+					  "mem_limit: 5p",
+					  "mem_limit: 99999999999999999999g",
+					  "mem_limit: 0x10000000",
+					  "mem_limit: 1e9",
+					  "cpus: -1",
+					  "cpus: 0",
+					  "cpus: 1e3",
+					  "cpus: .5",
+					  "cpus: 0.0001",
+					  "cpus: NaN",
+					  "pids_limit: 0",
+					  "pids_limit: 010",
+					  "stop_grace_period: 5",
+					  "stop_grace_period: 5x",
+					  "stop_grace_period: 99999h",
+					  "stop_grace_period: ''",
+					  "shm_size: 1 g",
+					  "ulimits: {nofile: -1}",
+					  "ulimits: {nofile: {soft: 5, hard: 1}}",
+					  "ulimits: {rtprio: 99}",
+					  "ulimits: {memlock: 99999999999999999999}"};
+	static const char *const good[] = {"mem_limit: 1073741824",
+					   "mem_limit: 1.5g",
+					   "mem_limit: 512M",
+					   "mem_limit: 512MiB",
+					   "cpus: 0.25",
+					   "cpus: '2'",
+					   "stop_grace_period: 2m3s4ms",
+					   "stop_grace_period: 0s",
+					   "shm_size: 64mb"};
 	char text[256];
 	size_t i;
 

@@ -1,4 +1,5 @@
-/* task/compose_docker.h and compose_tool.h: what Docker's tools get of this machine. The suite runtimes/compose.sh tries them with an engine. */
+/* task/compose_docker.h and compose_tool.h: what Docker's tools get of this machine. The suite runtimes/compose.sh
+ * tries them with an engine. */
 #include "check.h"
 
 #include <fcntl.h>
@@ -41,7 +42,8 @@ static int run(const char *script, int in, int out, unsigned ms, struct buf *tai
 {
 	char sh[] = "sh", c[] = "-c", one[] = "ONLY=this", *text = strdup(script);
 	char *argv[] = {sh, c, text, NULL}, *env[] = {one, NULL};
-	const struct compose_tool tool = {.program = "/bin/sh", .argv = argv, .env = env, .folder = "/", .in = in, .out = out, .ms = ms};
+	const struct compose_tool tool = {
+		.program = "/bin/sh", .argv = argv, .env = env, .folder = "/", .in = in, .out = out, .ms = ms};
 	int status = compose_tool_run(&tool, tail);
 
 	free(text);
@@ -56,7 +58,9 @@ static void a_tool_has_what_it_is_given_and_no_more(void)
 	buf_init(&tail, 4096);
 	CHECK(setenv("SECRET", "canary", 1) == 0);
 	CHECK(leaked > 2);
-	CHECK(run("tr '\\0' ' ' </proc/$$/environ; pwd; ls -l /proc/$$/fd | grep -c passwd; readlink /proc/$$/fd/0; exit 5", -1, -1, 60000, &tail) == 5);
+	CHECK(run("tr '\\0' ' ' </proc/$$/environ; pwd; ls -l /proc/$$/fd | grep -c passwd; readlink /proc/$$/fd/0; "
+		  "exit 5",
+		  -1, -1, 60000, &tail) == 5);
 	CHECK_STR(tail.p, "ONLY=this /\n0\n/dev/null\n");
 }
 
@@ -106,15 +110,17 @@ static void projects_have_plain_names_and_private_folders(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(bad); i++)
-		CHECK(compose_docker_new("/tmp", bad[i], sv_of("{}"), env, &d, &err) < 0 && strstr(err.text, "not a name"));
+		CHECK(compose_docker_new("/tmp", bad[i], sv_of("{}"), env, &d, &err) < 0 &&
+		      strstr(err.text, "not a name"));
 	CHECK(compose_docker_new("/tmp", "fine", sv_of("{}"), env, &d, &err) < 0 && strstr(err.text, "others"));
 	CHECK(compose_docker_new("tmp", "fine", sv_of("{}"), env, &d, &err) < 0);
 	CHECK(d == NULL);
 }
 
 static const struct check_case cases[] = {
-	CASE(the_environment_is_an_exact_list),	      CASE(a_tool_has_what_it_is_given_and_no_more), CASE(a_tool_is_ended_with_all_it_started),
-	CASE(only_the_end_of_much_output_is_kept),    CASE(tools_are_found_by_absolute_parts_only),  CASE(projects_have_plain_names_and_private_folders),
+	CASE(the_environment_is_an_exact_list),       CASE(a_tool_has_what_it_is_given_and_no_more),
+	CASE(a_tool_is_ended_with_all_it_started),    CASE(only_the_end_of_much_output_is_kept),
+	CASE(tools_are_found_by_absolute_parts_only), CASE(projects_have_plain_names_and_private_folders),
 };
 
 int main(void)

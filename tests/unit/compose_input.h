@@ -14,14 +14,20 @@ struct parsed {
 	struct error err;
 };
 
-static const struct compose_pair declared[] = {{"GREETING", "hello"}, {"EMPTY", ""}, {"DOLLAR", "a$b${HOME}"}, {"CPUS", "99"}, {"UP", "../up"}, {"LINES", "a\xe2\x80\xa8\x62"}, {"ETC", "/etc"}};
+static const struct compose_pair declared[] = {{"GREETING", "hello"}, {"EMPTY", ""},   {"DOLLAR", "a$b${HOME}"},
+					       {"CPUS", "99"},        {"UP", "../up"}, {"LINES", "a\xe2\x80\xa8\x62"},
+					       {"ETC", "/etc"}};
 
 static inline struct compose_input input_of(const char *text, bool harbor)
 {
 	return (struct compose_input){
 		.file = "docker-compose.yaml",
 		.text = sv_of(text),
-		.runner = {.project = "cordon-t1", .image = "cordon/task", .prebuilt = "", .cpus = 1500, .memory = UINT64_C(2048) << 20},
+		.runner = {.project = "cordon-t1",
+			   .image = "cordon/task",
+			   .prebuilt = "",
+			   .cpus = 1500,
+			   .memory = UINT64_C(2048) << 20},
 		.variables = declared,
 		.n_variables = sizeof(declared) / sizeof(declared[0]),
 		.harbor = harbor,

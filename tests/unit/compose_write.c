@@ -16,7 +16,8 @@
 
 static const struct compose_place stand_ins = {
 	.task = COMPOSE_STAND_IN_TASK,
-	.folders = {"/.cordon/verifier", "/.cordon/agent", "/.cordon/artifacts", "/.cordon/task-logs", "/.cordon/agent-logs"},
+	.folders = {"/.cordon/verifier", "/.cordon/agent", "/.cordon/artifacts", "/.cordon/task-logs",
+		    "/.cordon/agent-logs"},
 };
 
 /* CANARY marks text that no field of the model holds. */
@@ -27,7 +28,8 @@ static const char everything[] =
 	"x-CANARY: {CANARY: [CANARY]}\n"
 	"services:\n"
 	"  client:\n"
-	"    build: {context: ./client, dockerfile: Dockerfile.agent, target: run, args: {A: 1, B: '${GREETING}$$'}, labels: {CANARY: 1}}\n"
+	"    build: {context: ./client, dockerfile: Dockerfile.agent, target: run, args: {A: 1, B: '${GREETING}$$'}, "
+	"labels: {CANARY: 1}}\n"
 	"    image: ${T_BENCH_TASK_DOCKER_CLIENT_IMAGE_NAME}\n"
 	"    container_name: agent-box\n"
 	"    command: sh -c 'echo \"a b\" $$HOME $${X} && sleep infinity'\n"
@@ -68,7 +70,8 @@ static const char everything[] =
 	"    x-more: CANARY\n"
 	"  db:\n"
 	"    image: postgres:16-alpine\n"
-	"    healthcheck: {test: 'pg_isready -U \"$$USER\"', interval: 5s, timeout: 500ms, retries: 10, start_period: 23h59m, start_interval: 1s}\n"
+	"    healthcheck: {test: 'pg_isready -U \"$$USER\"', interval: 5s, timeout: 500ms, retries: 10, start_period: "
+	"23h59m, start_interval: 1s}\n"
 	"    environment: {POSTGRES_PASSWORD: secret}\n"
 	"    networks: [back]\n"
 	"    restart: unless-stopped\n"
@@ -124,13 +127,21 @@ static struct written write_with_policy(const char *text)
 {
 	struct written w = {.parsed = parse(text)};
 	struct compose_place place = stand_ins;
-	struct compose_policy policy = {.memory = UINT64_C(1) << 30, .cpus = 2000, .pids = 256, .mounts = &door, .n_mounts = 1, .environment = gateway, .n_environment = 2, .images = images};
+	struct compose_policy policy = {.memory = UINT64_C(1) << 30,
+					.cpus = 2000,
+					.pids = 256,
+					.mounts = &door,
+					.n_mounts = 1,
+					.environment = gateway,
+					.n_environment = 2,
+					.images = images};
 
 	buf_init(&w.text, 1 << 20);
 	place.task = "/stage";
 	place.copies = "/copies";
 	place.hidden = hidden;
-	if (!w.parsed.compose || compose_plan(w.parsed.compose, "docker-compose.yaml", "amd64", w.parsed.arena, &w.plan, &w.parsed.err) < 0) {
+	if (!w.parsed.compose || compose_plan(w.parsed.compose, "docker-compose.yaml", "amd64", w.parsed.arena, &w.plan,
+					      &w.parsed.err) < 0) {
 		printf("# %s\n", w.parsed.err.text);
 		return w;
 	}
@@ -164,10 +175,14 @@ static void every_service_has_what_the_policy_demands(void)
 	json_object_foreach(services, name, s) {
 		const char *mode = text_at(s, "network_mode");
 
-		CHECK(strcmp(mode, strcmp(name, "cordon-net") == 0 || strcmp(name, "lonely") == 0 ? "none" : "service:cordon-net") == 0);
-		CHECK(!json_object_get(s, "networks") && !json_object_get(s, "ports") && !json_object_get(s, "labels") && !json_object_get(s, "container_name"));
+		CHECK(strcmp(mode, strcmp(name, "cordon-net") == 0 || strcmp(name, "lonely") == 0
+					   ? "none"
+					   : "service:cordon-net") == 0);
+		CHECK(!json_object_get(s, "networks") && !json_object_get(s, "ports") &&
+		      !json_object_get(s, "labels") && !json_object_get(s, "container_name"));
 		CHECK_STR(json_string_value(json_array_get(json_object_get(s, "cap_drop"), 0)), "ALL");
-		CHECK_STR(json_string_value(json_array_get(json_object_get(s, "security_opt"), 0)), "no-new-privileges:true");
+		CHECK_STR(json_string_value(json_array_get(json_object_get(s, "security_opt"), 0)),
+			  "no-new-privileges:true");
 		CHECK(json_array_size(json_object_get(s, "security_opt")) == 1);
 		CHECK(json_object_get(s, "mem_limit") && json_object_get(s, "pids_limit"));
 		CHECK(!json_object_get(s, "build"));
@@ -178,7 +193,8 @@ static void every_service_has_what_the_policy_demands(void)
 	CHECK(json_real_value(json_object_get(json_object_get(services, "client"), "cpus")) == 0.5);
 	CHECK(!strstr(w.text.p, "CANARY") && !strstr(w.text.p, "NET_RAW") && !strstr(w.text.p, "SYS_ADMIN"));
 	CHECK(json_array_size(json_object_get(json_object_get(services, "cordon-net"), "cap_add")) == 0);
-	CHECK(json_array_size(json_object_get(json_object_get(services, "client"), "cap_add")) == 6); /* it drops CHOWN */
+	CHECK(json_array_size(json_object_get(json_object_get(services, "client"), "cap_add")) ==
+	      6); /* it drops CHOWN */
 	written_done(&w);
 }
 
@@ -225,8 +241,14 @@ static void what_is_hidden_is_found_from_above_and_below(void)
 		const char *source;
 		bool read_only;
 		enum compose_bind want;
-	} rows[] = {{".", true, COMPOSE_BIND_COPY},	{".", false, COMPOSE_BIND_COPY},   {"tests", true, COMPOSE_BIND_LEAVE},  {"tests/a", true, COMPOSE_BIND_LEAVE},
-		    {"tests2", true, COMPOSE_BIND_SHOW}, {"test", true, COMPOSE_BIND_SHOW}, {"solution.sh", false, COMPOSE_BIND_LEAVE}, {"data", false, COMPOSE_BIND_COPY}};
+	} rows[] = {{".", true, COMPOSE_BIND_COPY},
+		    {".", false, COMPOSE_BIND_COPY},
+		    {"tests", true, COMPOSE_BIND_LEAVE},
+		    {"tests/a", true, COMPOSE_BIND_LEAVE},
+		    {"tests2", true, COMPOSE_BIND_SHOW},
+		    {"test", true, COMPOSE_BIND_SHOW},
+		    {"solution.sh", false, COMPOSE_BIND_LEAVE},
+		    {"data", false, COMPOSE_BIND_COPY}};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(rows); i++) {
@@ -245,7 +267,8 @@ static void the_policys_variables_win_and_dollars_mean_themselves(void)
 	CHECK_STR(text_at(env, "A"), "policy");
 	CHECK_STR(text_at(env, "HTTP_PROXY"), "http://127.0.0.1:3128");
 	CHECK_STR(text_at(env, "PRICE"), "$$5 \"quoted\" \\ back");
-	CHECK_STR(json_string_value(json_array_get(json_object_get(client, "command"), 2)), "echo \"a b\" $$HOME $${X} && sleep infinity");
+	CHECK_STR(json_string_value(json_array_get(json_object_get(client, "command"), 2)),
+		  "echo \"a b\" $$HOME $${X} && sleep infinity");
 	written_done(&w);
 }
 
@@ -254,7 +277,8 @@ static void services_start_in_the_order_of_their_needs(void)
 	struct parsed p = parse("services:\n"
 				"  client: {image: a, depends_on: {api: {condition: service_healthy}}}\n"
 				"  extra: {image: x}\n"
-				"  api: {image: b, depends_on: [db], healthcheck: {test: curl, retries: 7}, hostname: api-host, container_name: box}\n"
+				"  api: {image: b, depends_on: [db], healthcheck: {test: curl, retries: 7}, hostname: "
+				"api-host, container_name: box}\n"
 				"  db: {image: c, depends_on: {init: {condition: service_completed_successfully}}}\n"
 				"  init: {image: d, network_mode: 'service:extra'}\n");
 	struct compose_plan plan = {0};
@@ -266,19 +290,24 @@ static void services_start_in_the_order_of_their_needs(void)
 	for (i = 0; i < plan.n; i++)
 		CHECK_STR(plan.steps[i].service->name, want[i]);
 	if (plan.n == 5) {
-		CHECK(plan.steps[2].n_waits == 1 && plan.steps[2].waits[0].step == 1 && plan.steps[2].waits[0].condition == COMPOSE_COMPLETED);
+		CHECK(plan.steps[2].n_waits == 1 && plan.steps[2].waits[0].step == 1 &&
+		      plan.steps[2].waits[0].condition == COMPOSE_COMPLETED);
 		CHECK(plan.steps[4].waits[0].step == 3 && plan.steps[4].waits[0].condition == COMPOSE_HEALTHY);
 		CHECK_STR(plan.steps[3].check.argv[2], "curl");
-		CHECK(plan.steps[3].check.retries == 7 && plan.steps[3].check.interval == 30000 && !plan.steps[2].check.argv);
+		CHECK(plan.steps[3].check.retries == 7 && plan.steps[3].check.interval == 30000 &&
+		      !plan.steps[2].check.argv);
 		CHECK_STR(plan.steps[1].address, plan.steps[0].address);
-		CHECK(strstr(plan.steps[0].hosts, "127.77.0.4 api\n") && strstr(plan.steps[0].hosts, "127.77.0.4 api-host\n") && strstr(plan.steps[0].hosts, "127.77.0.4 box\n"));
+		CHECK(strstr(plan.steps[0].hosts, "127.77.0.4 api\n") &&
+		      strstr(plan.steps[0].hosts, "127.77.0.4 api-host\n") &&
+		      strstr(plan.steps[0].hosts, "127.77.0.4 box\n"));
 	}
 	parsed_done(&p);
 }
 
 static void nobody_takes_the_name_of_another_service(void)
 {
-	struct parsed p = parse("services:\n  client: {image: a, networks: {default: {aliases: [db, localhost2]}}, hostname: db}\n  db: {image: b}\n");
+	struct parsed p = parse("services:\n  client: {image: a, networks: {default: {aliases: [db, localhost2]}}, "
+				"hostname: db}\n  db: {image: b}\n");
 	struct compose_plan plan = {0};
 	uint32_t i, n = 0;
 
@@ -296,7 +325,8 @@ static bool plan_refuses(const char *text, const char *words)
 {
 	struct parsed p = parse(text);
 	struct compose_plan plan;
-	bool refused = p.compose && compose_plan(p.compose, "f", "amd64", p.arena, &plan, &p.err) < 0 && strstr(p.err.text, words);
+	bool refused = p.compose && compose_plan(p.compose, "f", "amd64", p.arena, &plan, &p.err) < 0 &&
+		       strstr(p.err.text, words);
 
 	if (!refused)
 		printf("# %s\n", p.err.text);
@@ -306,15 +336,26 @@ static bool plan_refuses(const char *text, const char *words)
 
 static void what_a_group_cannot_do_is_refused(void)
 {
-	CHECK(plan_refuses("services:\n  client: {image: a, networks: [x]}\n  b: {image: b, networks: [y]}\nnetworks: {x: , y: }\n", "keep services apart"));
+	CHECK(plan_refuses("services:\n  client: {image: a, networks: [x]}\n  b: {image: b, networks: [y]}\nnetworks: "
+			   "{x: , y: }\n",
+			   "keep services apart"));
 	CHECK(!plan_refuses("services:\n  client: {image: a}\n  b: {image: b, networks: [y]}\nnetworks: {y: }\n", ""));
-	CHECK(plan_refuses("services:\n  client: {image: a, expose: [80]}\n  b: {image: b, ports: ['8080:80']}\n", "same port"));
+	CHECK(plan_refuses("services:\n  client: {image: a, expose: [80]}\n  b: {image: b, ports: ['8080:80']}\n",
+			   "same port"));
 	CHECK(plan_refuses("services:\n  client: {image: a, platform: linux/arm64}\n", "not this machine"));
 	CHECK(plan_refuses("services:\n  client: {image: a, platform: linux/amd645}\n", "not this machine"));
-	CHECK(plan_refuses("services:\n  client: {image: a, depends_on: {b: {condition: service_healthy}}}\n  b: {image: b}\n", "no healthcheck"));
-	CHECK(plan_refuses("services:\n  client: {image: a, depends_on: {b: {condition: service_healthy}}}\n  b: {image: b, healthcheck: {disable: true}}\n", "no healthcheck"));
-	CHECK(plan_refuses("services:\n  client: {image: a, healthcheck: {test: x}}\n  b: {image: b, depends_on: {client: {condition: service_healthy}}}\n", "agent's own"));
-	CHECK(plan_refuses("services:\n  client: {image: a}\n  b: {image: b, depends_on: {client: {condition: service_completed_successfully}}}\n", "agent's own"));
+	CHECK(plan_refuses(
+		"services:\n  client: {image: a, depends_on: {b: {condition: service_healthy}}}\n  b: {image: b}\n",
+		"no healthcheck"));
+	CHECK(plan_refuses("services:\n  client: {image: a, depends_on: {b: {condition: service_healthy}}}\n  b: "
+			   "{image: b, healthcheck: {disable: true}}\n",
+			   "no healthcheck"));
+	CHECK(plan_refuses("services:\n  client: {image: a, healthcheck: {test: x}}\n  b: {image: b, depends_on: "
+			   "{client: {condition: service_healthy}}}\n",
+			   "agent's own"));
+	CHECK(plan_refuses("services:\n  client: {image: a}\n  b: {image: b, depends_on: {client: {condition: "
+			   "service_completed_successfully}}}\n",
+			   "agent's own"));
 }
 
 static void who_has_no_network_is_in_no_group(void)
@@ -334,10 +375,13 @@ static void who_has_no_network_is_in_no_group(void)
 		beside = strcmp(plan.steps[i].service->name, "beside") == 0 ? &plan.steps[i] : beside;
 		open = strcmp(plan.steps[i].service->name, "open") == 0 ? &plan.steps[i] : open;
 	}
-	CHECK(vault && beside && open && vault < beside && vault->net && beside->net == vault->net && open->net == 0 && plan.steps[plan.main].net == 0);
+	CHECK(vault && beside && open && vault < beside && vault->net && beside->net == vault->net && open->net == 0 &&
+	      plan.steps[plan.main].net == 0);
 	if (vault && beside && open) {
-		CHECK(strstr(vault->hosts, " own\n") && strstr(vault->hosts, " beside\n") && !strstr(vault->hosts, " open\n"));
-		CHECK(strstr(open->hosts, " client\n") && !strstr(open->hosts, " vault\n") && !strstr(open->hosts, " own\n"));
+		CHECK(strstr(vault->hosts, " own\n") && strstr(vault->hosts, " beside\n") &&
+		      !strstr(vault->hosts, " open\n"));
+		CHECK(strstr(open->hosts, " client\n") && !strstr(open->hosts, " vault\n") &&
+		      !strstr(open->hosts, " own\n"));
 	}
 	CHECK(!plan.closed);
 	parsed_done(&p);
@@ -356,21 +400,41 @@ static bool plan_is_closed(const char *text)
 static void internal_networks_close_the_group(void)
 {
 	CHECK(plan_is_closed("services:\n  client: {image: a, networks: [x]}\nnetworks: {x: {internal: true}}\n"));
-	CHECK(plan_is_closed("services:\n  client: {image: a}\n  b: {image: b, network_mode: 'service:client'}\nnetworks: {default: {internal: true}}\n"));
+	CHECK(plan_is_closed("services:\n  client: {image: a}\n  b: {image: b, network_mode: "
+			     "'service:client'}\nnetworks: {default: {internal: true}}\n"));
 	CHECK(!plan_is_closed("services:\n  client: {image: a, networks: [x]}\nnetworks: {x: {internal: false}}\n"));
-	CHECK(!plan_is_closed("services:\n  client: {image: a, networks: [x, y]}\nnetworks: {x: {internal: true}, y: }\n"));
-	CHECK(!plan_is_closed("services:\n  client: {image: a, networks: [x]}\n  b: {image: b}\nnetworks: {x: {internal: true}}\n"));
+	CHECK(!plan_is_closed(
+		"services:\n  client: {image: a, networks: [x, y]}\nnetworks: {x: {internal: true}, y: }\n"));
+	CHECK(!plan_is_closed(
+		"services:\n  client: {image: a, networks: [x]}\n  b: {image: b}\nnetworks: {x: {internal: true}}\n"));
 }
 
 static void only_some_commands_do_no_more_than_wait(void)
 {
-	static const char *const wait[] = {"sleep infinity", "sleep 2147483647", "tail -f /dev/null", "while :; do sleep 1h; done", "exec sleep inf", "/bin/bash -l", "cat", ""};
-	static const char *const work[] = {"sleep infinity; server", "/start.sh", "tail -f /var/log/x", "sh -c 'service x start; sleep 1'", "sleep infinity`server`", "sleep $(server)", "sleep infinity\nserver", ". x", "bash x", "cat>x"};
+	static const char *const wait[] = {"sleep infinity",
+					   "sleep 2147483647",
+					   "tail -f /dev/null",
+					   "while :; do sleep 1h; done",
+					   "exec sleep inf",
+					   "/bin/bash -l",
+					   "cat",
+					   ""};
+	static const char *const work[] = {"sleep infinity; server",
+					   "/start.sh",
+					   "tail -f /var/log/x",
+					   "sh -c 'service x start; sleep 1'",
+					   "sleep infinity`server`",
+					   "sleep $(server)",
+					   "sleep infinity\nserver",
+					   ". x",
+					   "bash x",
+					   "cat>x"};
 	const struct compose_strings none = {0};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(wait); i++)
-		CHECK(compose_only_waits(&none, &(struct compose_strings){.v = (const char **)(uintptr_t)&wait[i], .n = 1}));
+		CHECK(compose_only_waits(&none,
+					 &(struct compose_strings){.v = (const char **)(uintptr_t)&wait[i], .n = 1}));
 	for (i = 0; i < ARRAY_LEN(work); i++) {
 		const struct compose_strings one = {.v = (const char **)(uintptr_t)&work[i], .n = 1};
 
@@ -393,10 +457,12 @@ static void an_answer_decodes_to_what_was_asked(void)
 	CHECK(compose_answer_decode(buf_view(&answer), got.arena, &got.problems, &got.compose) == 0);
 	CHECK(p.compose && got.compose && compose_equal(p.compose, got.compose));
 	CHECK(got.problems.n == p.problems.n && got.problems.refused == 0);
-	CHECK(compose_load(&in, got.arena, &got.problems, &got.compose, &err) == 0 && compose_equal(p.compose, got.compose));
+	CHECK(compose_load(&in, got.arena, &got.problems, &got.compose, &err) == 0 &&
+	      compose_equal(p.compose, got.compose));
 	in.text = sv_of("services:\n  client:\n    image: a\n    privileged: true\n");
 	CHECK(compose_load(&in, got.arena, &got.problems, &got.compose, &err) < 0);
-	CHECK_STR(err.text, "docker-compose.yaml:4: services.client.privileged: gives the service more power over the host than a task may have");
+	CHECK_STR(err.text, "docker-compose.yaml:4: services.client.privileged: gives the service more power over the "
+			    "host than a task may have");
 	parsed_done(&p);
 	parsed_done(&got);
 }
@@ -441,7 +507,8 @@ static struct compose *model_of(struct parsed *p)
 static void models_that_reach_further_are_wrong(void)
 {
 	static const char *const bad_sources[] = {"..", "/etc", "a/../..", "", "a//b", "./a", "a/", "~", "a\\b"};
-	struct parsed p = parse("services:\n  client: {image: a, volumes: ['./x:/x'], build: {context: c}, depends_on: [b]}\n  b: {image: x}\n");
+	struct parsed p = parse("services:\n  client: {image: a, volumes: ['./x:/x'], build: {context: c}, depends_on: "
+				"[b]}\n  b: {image: x}\n");
 	struct compose *c = model_of(&p);
 	struct compose_service *s = c->services;
 	size_t i;
@@ -503,9 +570,12 @@ static void paths_are_looked_at_without_following_links(void)
 	CHECK(folder >= 0);
 	CHECK(mkdirat(folder, "c", 0755) == 0);
 	close(openat(folder, "c/Dockerfile", O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
-	CHECK(symlinkat("/etc", folder, "etc") == 0 && symlinkat("c", folder, "link") == 0 && symlinkat("/etc/passwd", folder, "c/Dockerfile.l") == 0);
+	CHECK(symlinkat("/etc", folder, "etc") == 0 && symlinkat("c", folder, "link") == 0 &&
+	      symlinkat("/etc/passwd", folder, "c/Dockerfile.l") == 0);
 	CHECK(mkfifoat(folder, "fifo", 0600) == 0);
-	CHECK(paths_refused("services: {client: {build: c, volumes: ['./:/app', './c:/c:ro', './c/Dockerfile:/f:ro', './new:/n']}}\n", folder) == 0);
+	CHECK(paths_refused("services: {client: {build: c, volumes: ['./:/app', './c:/c:ro', './c/Dockerfile:/f:ro', "
+			    "'./new:/n']}}\n",
+			    folder) == 0);
 	CHECK(paths_refused("services: {client: {image: a, volumes: ['./etc:/e']}}\n", folder) == 1);
 	CHECK(paths_refused("services: {client: {image: a, volumes: ['./etc/shadow:/e']}}\n", folder) == 1);
 	CHECK(paths_refused("services: {client: {image: a, volumes: ['./link:/e:ro']}}\n", folder) == 1);

@@ -109,7 +109,8 @@ static int told(int client, char *text, size_t n)
 	return r;
 }
 
-static void ask_to_take_with(struct world *w, int client, uint32_t alone, const char *policy, const char *likeness, size_t n)
+static void ask_to_take_with(struct world *w, int client, uint32_t alone, const char *policy, const char *likeness,
+			     size_t n)
 {
 	AUTO_BUF b = {0};
 
@@ -166,7 +167,8 @@ static void check_refused(struct world *w, int client, const char *why)
 	(void)close(client);
 	serve(w);
 	for (i = 0; i < CONTROL_CLIENTS; i++)
-		CHECK(w->control.clients[i].id == 0 && w->control.clients[i].fd < 0 && w->control.clients[i].terminal < 0);
+		CHECK(w->control.clients[i].id == 0 && w->control.clients[i].fd < 0 &&
+		      w->control.clients[i].terminal < 0);
 }
 
 static void a_command_that_is_too_long_is_refused_and_nothing_else_happens(void)

@@ -95,10 +95,12 @@ static void names_are_noted_and_only_those_are_kept_that_a_layer_has_too(void)
 	put(upper, "d/b");
 	put(upper, "d/new");
 	CHECK(copied_note(&c, top) == 0 && c.n == 5);
-	CHECK(copied_knows(&c, "a") && copied_knows(&c, "d") && copied_knows(&c, "d/c") && copied_knows(&c, "link") && !copied_knows(&c, "b"));
+	CHECK(copied_knows(&c, "a") && copied_knows(&c, "d") && copied_knows(&c, "d/c") && copied_knows(&c, "link") &&
+	      !copied_knows(&c, "b"));
 	CHECK(copied_narrow(&c, upper) == 0 && c.n == 2);
 	CHECK(copied_knows(&c, "d") && copied_knows(&c, "d/b") && !copied_knows(&c, "d/new") && !copied_knows(&c, "a"));
-	CHECK(copied_store(&c, upper) == 0 && copied_load(&again, upper) == 0 && again.n == 2 && copied_knows(&again, "d/b"));
+	CHECK(copied_store(&c, upper) == 0 && copied_load(&again, upper) == 0 && again.n == 2 &&
+	      copied_knows(&again, "d/b"));
 	CHECK(!has(&again, "d", folder(0, 0, 0), 0) && !copied_made(&again, "d", 0));
 	copied_done(&c);
 	copied_done(&again);

@@ -1,4 +1,5 @@
-/* sandbox/common/cover_known, cover_trees: which names of the host a container must not see are covered, and in which folders new ones could come. */
+/* sandbox/common/cover_known, cover_trees: which names of the host a container must not see are covered, and in which
+ * folders new ones could come. */
 #include "sandbox/common/cover_trees.h"
 
 #include <stdio.h>
@@ -69,7 +70,8 @@ static void many_names_are_found_in_whatever_order_they_came(void)
 	cover_known_done(&k);
 }
 
-/* Below a folder of the test's own: read-only and shown at /a, with a copy of another at /a/own, and a file that is shown by itself. */
+/* Below a folder of the test's own: read-only and shown at /a, with a copy of another at /a/own, and a file that is
+ * shown by itself. */
 static void only_folders_that_are_shown_as_they_are_can_change(void)
 {
 	char top[] = "/tmp/cordon-cover-XXXXXX", hidden[64];
@@ -95,8 +97,10 @@ static void only_folders_that_are_shown_as_they_are_can_change(void)
 	CHECK(t.n == 1 && t.v[0].op == &ops[0] && t.v[0].searched);
 	CHECK(known.n == 1 && strcmp(known.v[0].target, "/a/.env") == 0 && known.v[0].is.inode != 0);
 	CHECK(cover_trees_at(&t, "/a/x/y") == &t.v[0]);
-	CHECK(!cover_trees_at(&t, "/a/own/x") && !cover_trees_at(&t, "/a/tmp/x") && !cover_trees_at(&t, "/file") && !cover_trees_at(&t, "/nowhere"));
-	CHECK(strcmp(cover_tree_below(&t.v[0], "/a/x/y"), "x/y") == 0 && strcmp(cover_tree_below(&t.v[0], "/a"), "") == 0);
+	CHECK(!cover_trees_at(&t, "/a/own/x") && !cover_trees_at(&t, "/a/tmp/x") && !cover_trees_at(&t, "/file") &&
+	      !cover_trees_at(&t, "/nowhere"));
+	CHECK(strcmp(cover_tree_below(&t.v[0], "/a/x/y"), "x/y") == 0 &&
+	      strcmp(cover_tree_below(&t.v[0], "/a"), "") == 0);
 	CHECK(cover_tree_stands(&t.v[0]));
 	CHECK(unlink(hidden) == 0 && rmdir(top) == 0 && !cover_tree_stands(&t.v[0]));
 	cover_trees_done(&t);

@@ -12,7 +12,8 @@ static void see(void *arg, const struct event *e)
 
 	if (strcmp(e->rule, "several") == 0) {
 		s->several++;
-		(void)snprintf(s->last_count, sizeof(s->last_count), "%.*s", (int)e->fields[0].value.n, e->fields[0].value.p);
+		(void)snprintf(s->last_count, sizeof(s->last_count), "%.*s", (int)e->fields[0].value.n,
+			       e->fields[0].value.p);
 	} else {
 		s->listed++;
 		(void)snprintf(s->last_rule, sizeof(s->last_rule), "%s", e->rule);

@@ -32,7 +32,9 @@ static void chunks_are_put_together(void)
 {
 	AUTO_ANSWER a = {0};
 
-	CHECK(whole(OK "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n00000001\r\n,\r\nA\r\n world 123\r\n0\r\nTrailer: x\r\n\r\n", &a) == 1);
+	CHECK(whole(OK "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n00000001\r\n,\r\nA\r\n world "
+		       "123\r\n0\r\nTrailer: x\r\n\r\n",
+		    &a) == 1);
 	CHECK_STR(a.body.p, "hello, world 123");
 }
 
@@ -47,7 +49,8 @@ static void no_body_where_there_can_be_none(void)
 
 static void it_does_not_matter_how_the_bytes_are_cut(void)
 {
-	static const char *const texts[] = {OK "Content-Length: 5\r\n\r\nhello", OK "Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n"};
+	static const char *const texts[] = {OK "Content-Length: 5\r\n\r\nhello",
+					    OK "Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n"};
 	size_t i, cut, n;
 
 	for (i = 0; i < ARRAY_LEN(texts); i++) {

@@ -21,10 +21,14 @@ static char folder[] = "/tmp/cordon-unit-docker.XXXXXX";
 
 static void a_limit_that_the_engine_cannot_keep_is_refused(void)
 {
-	static const char without[] = "Your kernel does not support swap limit capabilities or the cgroup is not mounted. Memory limited without swap.";
+	static const char without[] = "Your kernel does not support swap limit capabilities or the cgroup is not "
+				      "mounted. Memory limited without swap.";
 	struct error err = {0};
 
-	CHECK(create_check_warning("Your kernel does not support memory limit capabilities or the cgroup is not mounted. Limitation discarded.", false, &err) < 0 && err.kind == ERROR_MISSING);
+	CHECK(create_check_warning("Your kernel does not support memory limit capabilities or the cgroup is not "
+				   "mounted. Limitation discarded.",
+				   false, &err) < 0 &&
+	      err.kind == ERROR_MISSING);
 	CHECK(create_check_warning(without, false, &err) == 0);
 	CHECK(create_check_warning(without, true, &err) < 0 && err.kind == ERROR_MISSING && strstr(err.text, "swap"));
 	CHECK(create_check_warning("IPv4 forwarding is disabled. Networking will not work.", true, &err) == 0);
@@ -45,7 +49,15 @@ static struct plan plan = {.ops = ops,
 static json_t *document_of(struct box_mount *mounts, size_t n, unsigned api, const char *join, struct error *err)
 {
 	static const struct box_backend backend = {.name = "docker"};
-	struct box b = {.backend = &backend, .plan = &plan, .id = "0123abcd", .dir = "/run/cordon/0123abcd", .root = "/run/cordon/0123abcd/root", .ids = {.host_init = 1900000007}, .mounts = mounts, .n_mounts = n, .join = {.id = join}};
+	struct box b = {.backend = &backend,
+			.plan = &plan,
+			.id = "0123abcd",
+			.dir = "/run/cordon/0123abcd",
+			.root = "/run/cordon/0123abcd/root",
+			.ids = {.host_init = 1900000007},
+			.mounts = mounts,
+			.n_mounts = n,
+			.join = {.id = join}};
 	struct create c = {.box = &b, .image = "cordon-root:abc", .api = api};
 	AUTO_BUF out = {0};
 
@@ -97,8 +109,10 @@ static void it_asks_for_nothing_and_shows_nothing_of_the_command(void)
 	CHECK_STR(text_at(root, "User"), "1900000007:1900000007");
 	CHECK_STR(json_string_value(json_array_get(json_object_get(h, "CapDrop"), 0)), "ALL");
 	CHECK_STR(json_string_value(json_array_get(json_object_get(h, "SecurityOpt"), 0)), "no-new-privileges");
-	CHECK(json_is_true(json_object_get(h, "ReadonlyRootfs")) && json_is_true(json_object_get(h, "AutoRemove")) && json_is_false(json_object_get(h, "Privileged")));
-	CHECK(!json_object_get(h, "CapAdd") && !json_object_get(h, "Devices") && !json_object_get(h, "Binds") && !json_object_get(h, "Runtime"));
+	CHECK(json_is_true(json_object_get(h, "ReadonlyRootfs")) && json_is_true(json_object_get(h, "AutoRemove")) &&
+	      json_is_false(json_object_get(h, "Privileged")));
+	CHECK(!json_object_get(h, "CapAdd") && !json_object_get(h, "Devices") && !json_object_get(h, "Binds") &&
+	      !json_object_get(h, "Runtime"));
 	CHECK_STR(text_at(json_object_get(h, "LogConfig"), "Type"), "none");
 	CHECK(json_array_size(json_object_get(root, "Env")) == 0 && json_array_size(json_object_get(root, "Cmd")) == 0);
 	CHECK_STR(json_string_value(json_array_get(json_object_get(root, "Entrypoint"), 0)), BOX_INIT);
@@ -112,7 +126,8 @@ static void a_member_has_its_leaders_network_as_it_is(void)
 	json_t *root = document_of(NULL, 0, 41, "89abcdef", &err), *h = host_config(root);
 
 	CHECK_STR(text_at(h, "NetworkMode"), "container:cordon-89abcdef");
-	CHECK(!json_object_get(h, "Sysctls") && !json_object_get(root, "Hostname")); /* the engine takes them from there */
+	CHECK(!json_object_get(h, "Sysctls") &&
+	      !json_object_get(root, "Hostname")); /* the engine takes them from there */
 	CHECK_STR(text_at(h, "IpcMode"), "private");
 	json_decref(root);
 }
@@ -122,9 +137,11 @@ static void limits_are_the_policy_s(void)
 	struct error err = {0};
 	json_t *root = document(NULL, 0, 41, &err), *h = host_config(root);
 
-	CHECK(json_integer_value(json_object_get(h, "Memory")) == 64 << 20 && json_integer_value(json_object_get(h, "MemorySwap")) == 64 << 20);
+	CHECK(json_integer_value(json_object_get(h, "Memory")) == 64 << 20 &&
+	      json_integer_value(json_object_get(h, "MemorySwap")) == 64 << 20);
 	CHECK(json_integer_value(json_object_get(h, "PidsLimit")) == 12);
-	CHECK(json_integer_value(json_object_get(h, "CpuQuota")) == 150000 && json_integer_value(json_object_get(h, "CpuPeriod")) == 100000);
+	CHECK(json_integer_value(json_object_get(h, "CpuQuota")) == 150000 &&
+	      json_integer_value(json_object_get(h, "CpuPeriod")) == 100000);
 	json_decref(root);
 }
 
@@ -184,7 +201,8 @@ static void what_the_engine_would_put_in_etc_is_ours(void)
 	json_decref(root);
 }
 
-/* Its files are shown in the image's own root, which the engine never sees; what the engine would put there is covered in the root before it. */
+/* Its files are shown in the image's own root, which the engine never sees; what the engine would put there is covered
+ * in the root before it. */
 static void of_an_image_the_engine_gets_nothing(void)
 {
 	struct image_root image = {0};
@@ -208,7 +226,8 @@ static void nothing_below_a_read_only_folder_stays_writable(void)
 	json_t *before = document(mounts, 1, 43, &err), *since = document(mounts, 1, 44, &err);
 
 	CHECK(json_is_true(json_object_get(json_object_get(mount_at(before, "/opt"), "BindOptions"), "NonRecursive")));
-	CHECK(json_is_true(json_object_get(json_object_get(mount_at(since, "/opt"), "BindOptions"), "ReadOnlyForceRecursive")));
+	CHECK(json_is_true(
+		json_object_get(json_object_get(mount_at(since, "/opt"), "BindOptions"), "ReadOnlyForceRecursive")));
 	json_decref(before);
 	json_decref(since);
 }
@@ -245,7 +264,8 @@ static void file_systems_below_a_folder_are_shown_by_themselves(void)
 
 static void names_that_json_would_change_are_refused(void)
 {
-	struct box_mount source = {.kind = BOX_BIND, .source = "/a\xff", .target = "/a"}, target = {.kind = BOX_BIND, .source = "/a", .target = "/a\xc0\xaf"};
+	struct box_mount source = {.kind = BOX_BIND, .source = "/a\xff", .target = "/a"},
+			 target = {.kind = BOX_BIND, .source = "/a", .target = "/a\xc0\xaf"};
 	struct box_mount fine = {.kind = BOX_BIND, .source = "/\xc3\xa4\"\\\n", .target = "/a"};
 	struct error err = {0};
 	json_t *root;
@@ -282,7 +302,8 @@ static void fill(int dir, const char *content)
 
 	memset(name, 'n', 200);
 	name[200] = '\0';
-	CHECK(mkdirat(dir, "z", 0700) == 0 && mkdirat(dir, "a", 0755) == 0 && mkdirat(dir, "a/b", 01777) == 0 && fchmodat(dir, "a/b", 01777, 0) == 0);
+	CHECK(mkdirat(dir, "z", 0700) == 0 && mkdirat(dir, "a", 0755) == 0 && mkdirat(dir, "a/b", 01777) == 0 &&
+	      fchmodat(dir, "a/b", 01777, 0) == 0);
 	CHECK(mkdirat(dir, "closed", 0) == 0);
 	put(dir, "a/file", content, 0640);
 	put(dir, "unreadable", "", 0);
@@ -302,7 +323,9 @@ static bool tar_lists(const struct buf *archive, const char *want)
 	f = fopen(command, "w");
 	if (!f || fwrite(archive->p, 1, archive->n, f) != archive->n || fclose(f) != 0)
 		return false;
-	(void)snprintf(command, sizeof(command), "tar --numeric-owner -tvf %s/archive | sed -E 's/ +/ /g; s/ 1970-01-01 00:00//; s/n{200}/N/g'", folder);
+	(void)snprintf(command, sizeof(command),
+		       "tar --numeric-owner -tvf %s/archive | sed -E 's/ +/ /g; s/ 1970-01-01 00:00//; s/n{200}/N/g'",
+		       folder);
 	f = popen(command, "r"); /* NOLINT: a test */
 	buf_init(&got, 8192);
 	while (f && (c = getc(f)) != EOF)
@@ -382,11 +405,19 @@ static char *find(char *const *env, struct error *err)
 
 static void docker_host_comes_first_and_must_be_a_socket_of_this_machine(void)
 {
-	static const char *const refused[] = {"tcp://127.0.0.1:2375", "ssh://u@host", "npipe:////./pipe/docker", "http://x", "/run/docker.sock", "unix://run/docker.sock", "unix://", "fd://"};
+	static const char *const refused[] = {"tcp://127.0.0.1:2375",
+					      "ssh://u@host",
+					      "npipe:////./pipe/docker",
+					      "http://x",
+					      "/run/docker.sock",
+					      "unix://run/docker.sock",
+					      "unix://",
+					      "fd://"};
 	char variable[256];
 	struct error err;
 	size_t i;
-	AUTO_FREE char *path = find(ENV((char[]){"DOCKER_CONTEXT=other"}, (char[]){"DOCKER_HOST=unix:///run/user/7/docker.sock"}), &err);
+	AUTO_FREE char *path = find(
+		ENV((char[]){"DOCKER_CONTEXT=other"}, (char[]){"DOCKER_HOST=unix:///run/user/7/docker.sock"}), &err);
 	AUTO_FREE char *none = find(ENV((char[]){"DOCKER_HOST="}, (char[]){"DOCKER_HOSTS=x"}), &err);
 
 	CHECK_STR(path, "/run/user/7/docker.sock");
@@ -423,7 +454,8 @@ static void contexts_are_read_as_docker_keeps_them(void)
 	AUTO_FD dir = make("config");
 
 	(void)snprintf(config, sizeof(config), "DOCKER_CONFIG=%s/config", folder);
-	put_context("here", "{\"Name\":\"here\",\"Endpoints\":{\"docker\":{\"Host\":\"unix:///run/here.sock\",\"SkipTLSVerify\":false}}}");
+	put_context("here", "{\"Name\":\"here\",\"Endpoints\":{\"docker\":{\"Host\":\"unix:///run/"
+			    "here.sock\",\"SkipTLSVerify\":false}}}");
 	put_context("far", "{\"Name\":\"far\",\"Endpoints\":{\"docker\":{\"Host\":\"ssh://somewhere\"}}}");
 	put_context("odd", "{\"Name\":\"odd\",\"Endpoints\":[]}");
 	put_context("broken", "{");

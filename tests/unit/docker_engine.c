@@ -1,5 +1,6 @@
 /*
- * Talking to what may or may not be Docker Engine: each way in which it can fail is one line, and none takes longer than its limit.
+ * Talking to what may or may not be Docker Engine: each way in which it can fail is one line, and none takes longer
+ * than its limit.
  */
 #include "sandbox/docker/engine.h"
 
@@ -19,7 +20,8 @@
 static char folder[] = "/tmp/cordon-unit-engine.XXXXXX";
 static char path[64];
 
-/* A server of its own for each test: takes connections one after the other, reads the request up to its blank line, and says one text each; then waits, or closes. */
+/* A server of its own for each test: takes connections one after the other, reads the request up to its blank line, and
+ * says one text each; then waits, or closes. */
 struct server {
 	pid_t pid;
 };
@@ -33,7 +35,8 @@ static void serve(int listener, const char *const *texts, bool hold)
 
 	for (; *texts; texts++) {
 		fd = accept(listener, NULL, NULL);
-		for (n = 0, request[0] = '\0'; !strstr(request, "\r\n\r\n") && n < sizeof(request) - 1; request[n] = '\0') {
+		for (n = 0, request[0] = '\0'; !strstr(request, "\r\n\r\n") && n < sizeof(request) - 1;
+		     request[n] = '\0') {
 			r = read(fd, request + n, sizeof(request) - 1 - n);
 			if (r <= 0)
 				break;
@@ -95,7 +98,10 @@ static void an_engine_that_both_understand_is_taken(void)
 	static const struct {
 		const char *pong;
 		unsigned want;
-	} known[] = {{PONG("1.40"), 40}, {PONG("1.41"), 41}, {PONG("1.99"), ENGINE_API_MOST}, {PONG("1.100"), ENGINE_API_MOST}};
+	} known[] = {{PONG("1.40"), 40},
+		     {PONG("1.41"), 41},
+		     {PONG("1.99"), ENGINE_API_MOST},
+		     {PONG("1.100"), ENGINE_API_MOST}};
 	struct error err = {0};
 	struct engine e;
 	size_t i;
@@ -119,7 +125,8 @@ static void one_that_is_too_old_or_no_engine_is_refused(void)
 	CHECK(strstr(says(PONG("1.41x"), false), "does not say which version"));
 	CHECK(strstr(says(PONG("1.99999"), false), "does not say which version"));
 	CHECK(strstr(says("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", false), "does not say which version"));
-	CHECK(strstr(says("HTTP/1.1 500 x\r\nContent-Length: 28\r\n\r\n{\"message\":\"\\u001b[31mno\\n\"}", false), "\\x1b[31mno\\x0a"));
+	CHECK(strstr(says("HTTP/1.1 500 x\r\nContent-Length: 28\r\n\r\n{\"message\":\"\\u001b[31mno\\n\"}", false),
+		     "\\x1b[31mno\\x0a"));
 	CHECK(strstr(says("HTTP/1.1 503 x\r\nContent-Length: 4\r\n\r\noops", false), "status 503"));
 }
 
@@ -164,7 +171,8 @@ static void an_engine_that_takes_nothing_is_given_up(void)
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	AUTO_FD listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct engine e = {.path = path, .api = 41};
-	struct engine_request req = {.method = "POST", .path = "/images/create", .type = "application/x-tar", .timeout_ms = 300};
+	struct engine_request req = {
+		.method = "POST", .path = "/images/create", .type = "application/x-tar", .timeout_ms = 300};
 	struct error err = {0};
 	AUTO_FREE char *large = calloc(1, 8 << 20);
 	int i;

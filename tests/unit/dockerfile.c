@@ -1,6 +1,7 @@
 /*
- * The parser of Dockerfiles, held to files with the result that BuildKit's parser prints for them (tests/data/dockerfile: NAME/Dockerfile, NAME/result). A folder of the same form in
- * CORDON_DOCKERFILES, such as BuildKit's own frontend/dockerfile/parser/testfiles, is compared too.
+ * The parser of Dockerfiles, held to files with the result that BuildKit's parser prints for them
+ * (tests/data/dockerfile: NAME/Dockerfile, NAME/result). A folder of the same form in CORDON_DOCKERFILES, such as
+ * BuildKit's own frontend/dockerfile/parser/testfiles, is compared too.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -149,8 +150,10 @@ static void what_is_wrong_is_refused_with_its_line(void)
 		{"", "Dockerfile:1: the file has no instructions"},
 		{"# only\n#comments\n", "Dockerfile:2: the file has no instructions"},
 		{"FROM a\nENV PATH\n", "Dockerfile:2: ENV must have two arguments"},
-		{"FROM a\n\nCMD [ \"echo\", [ \"nested json\" ] ]\n", "Dockerfile:3: CMD: a JSON array must hold strings only, without NUL"},
-		{"FROM a\nCMD [\"a\\u0000b\"]\n", "Dockerfile:2: CMD: a JSON array must hold strings only, without NUL"},
+		{"FROM a\n\nCMD [ \"echo\", [ \"nested json\" ] ]\n",
+		 "Dockerfile:3: CMD: a JSON array must hold strings only, without NUL"},
+		{"FROM a\nCMD [\"a\\u0000b\"]\n",
+		 "Dockerfile:2: CMD: a JSON array must hold strings only, without NUL"},
 		{"FROM a\nRUN x \xff\n", "Dockerfile:2: a byte that is not UTF-8 (\\xff)"},
 		{"FROM a\nRUN x \xc0\xaf\n", "Dockerfile:2: a byte that is not UTF-8 (\\xc0)"},
 		{"FROM a\nRUN \x1b[2J\n", "Dockerfile:2: a control character (\\x1b)"},
@@ -163,12 +166,15 @@ static void what_is_wrong_is_refused_with_its_line(void)
 		{"FROM a\nONBUILD FROM b\n", "Dockerfile:2: ONBUILD: not allowed as a trigger: FROM"},
 		{"FROM a\nCOPY --form=x a b\n", "Dockerfile:2: COPY: unknown flag --form=x"},
 		{"FROM a\nCOPY --from=x --from=y a b\n", "Dockerfile:2: COPY: a flag stands here twice: --from=x"},
-		{"FROM a\nCOPY --link=perhaps a b\n", "Dockerfile:2: COPY: a flag must be true or false: --link=perhaps"},
+		{"FROM a\nCOPY --link=perhaps a b\n",
+		 "Dockerfile:2: COPY: a flag must be true or false: --link=perhaps"},
 		{"FROM a\nCOPY --chown a b\n", "Dockerfile:2: COPY: a flag needs a value: --chown"},
 		{"FROM a\nCOPY a\n", "Dockerfile:2: COPY: needs a source and a destination"},
 		{"FROM a b\n", "Dockerfile:1: FROM: write FROM IMAGE, or FROM IMAGE AS NAME"},
-		{"FROM a as 1b\n", "Dockerfile:1: FROM: a stage's name is letters, digits, - _ and . behind a letter: 1b"},
-		{"FROM a\nSHELL bash -c\n", "Dockerfile:2: SHELL: must be a JSON array, such as [\"/bin/bash\", \"-c\"]"},
+		{"FROM a as 1b\n",
+		 "Dockerfile:1: FROM: a stage's name is letters, digits, - _ and . behind a letter: 1b"},
+		{"FROM a\nSHELL bash -c\n",
+		 "Dockerfile:2: SHELL: must be a JSON array, such as [\"/bin/bash\", \"-c\"]"},
 		{"FROM a\nHEALTHCHECK NONE x\n", "Dockerfile:2: HEALTHCHECK: NONE takes no arguments"},
 		{"FROM a\nUSER\n", "Dockerfile:2: USER: has no argument"},
 		{"FROM a\nARG =x\n", "Dockerfile:2: ARG: a name is empty"},
@@ -217,7 +223,9 @@ static const struct dockerfile *parsed(struct arena *a, const char *text)
 static void heredocs_keep_their_content(void)
 {
 	struct arena *a = arena_new();
-	const struct dockerfile *f = parsed(a, "FROM a\nRUN <<A cat <<-'B' > x\none\nA\n\ttwo $X\n\tB\nCOPY <<\"q\" <<-r /d/\n# no comment \\\nq\n\t\tr1\n\tr\nRUN echo \"<<X\" '<<Y'\nCMD x\n");
+	const struct dockerfile *f =
+		parsed(a, "FROM a\nRUN <<A cat <<-'B' > x\none\nA\n\ttwo $X\n\tB\nCOPY <<\"q\" <<-r /d/\n# no comment "
+			  "\\\nq\n\t\tr1\n\tr\nRUN echo \"<<X\" '<<Y'\nCMD x\n");
 
 	CHECK(f && f->n == 5);
 	if (!f || f->n != 5)
@@ -271,7 +279,8 @@ static void a_frontend_is_seen_wherever_buildkit_sees_it(void)
 static void lines_are_those_of_the_file(void)
 {
 	struct arena *a = arena_new();
-	const struct dockerfile *f = parsed(a, "# c\n\n\n\nFROM a\n\n# c\n\n\n\nRUN a \\\n  b\n\n\n\n\nRUN a \\\n# c\n\n  b \\\n c\n");
+	const struct dockerfile *f =
+		parsed(a, "# c\n\n\n\nFROM a\n\n# c\n\n\n\nRUN a \\\n  b\n\n\n\n\nRUN a \\\n# c\n\n  b \\\n c\n");
 
 	CHECK(f && f->n == 3);
 	if (f && f->n == 3) {

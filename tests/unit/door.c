@@ -23,7 +23,8 @@ static void what_was_put_is_got(void)
 
 	for (i = 0; i < ARRAY_LEN(good); i++) {
 		door_put(&good[i], bytes);
-		CHECK(door_get(bytes, &h) == 0 && h.kind == good[i].kind && h.provider == good[i].provider && h.family == good[i].family);
+		CHECK(door_get(bytes, &h) == 0 && h.kind == good[i].kind && h.provider == good[i].provider &&
+		      h.family == good[i].family);
 		CHECK(h.port == good[i].port && memcmp(h.address, good[i].address, 16) == 0);
 	}
 }

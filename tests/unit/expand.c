@@ -1,5 +1,6 @@
 /*
- * Words of a Dockerfile. The tables are ours; files of BuildKit's form (frontend/dockerfile/shell: envVarTest and wordsTest) are compared too where CORDON_EXPAND_ENV and CORDON_EXPAND_WORDS name them.
+ * Words of a Dockerfile. The tables are ours; files of BuildKit's form (frontend/dockerfile/shell: envVarTest and
+ * wordsTest) are compared too where CORDON_EXPAND_ENV and CORDON_EXPAND_WORDS name them.
  */
 #include "check.h"
 #include "conf/expand.h"
@@ -20,7 +21,8 @@ static const char *get(void *arg, struct sv name)
 	return found;
 }
 
-static struct vars usual = {{"PWD", "/home", "SHELL", "bash", "NULL", "", "KOREAN", "\xed\x95\x9c", "VER", "1.2.3.tar.gz", "UP", "a/b/c", "STAR", "a*b*c"}};
+static struct vars usual = {{"PWD", "/home", "SHELL", "bash", "NULL", "", "KOREAN", "\xed\x95\x9c", "VER",
+			     "1.2.3.tar.gz", "UP", "a/b/c", "STAR", "a*b*c"}};
 
 /* "error" where it is one. */
 static const char *word(struct arena *a, struct vars *v, char escape, struct sv w)

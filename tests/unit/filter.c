@@ -68,8 +68,9 @@ static void check_all(const struct filter_options *o, const struct asked *v, siz
 		want = v[i].code == PASS ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | (uint32_t)v[i].code;
 		got = answer(f, length, &call);
 		if (got != want)
-			(void)printf("# call %d (%llu, %llu, %llu, %llu): %#x, not %#x\n", v[i].nr, (unsigned long long)v[i].args[0], (unsigned long long)v[i].args[1], (unsigned long long)v[i].args[2],
-				     (unsigned long long)v[i].args[3], got, want);
+			(void)printf("# call %d (%llu, %llu, %llu, %llu): %#x, not %#x\n", v[i].nr,
+				     (unsigned long long)v[i].args[0], (unsigned long long)v[i].args[1],
+				     (unsigned long long)v[i].args[2], (unsigned long long)v[i].args[3], got, want);
 		CHECK(got == want);
 	}
 }
@@ -145,11 +146,14 @@ static void memory_is_neither_merged_with_others_nor_taken_from_where_nobody_cou
 static void options_of_a_process_are_those_that_programs_use(void)
 {
 	static const struct asked v[] = {
-		{SYS_prctl, {1}, PASS},	       {SYS_prctl, {4}, PASS},	      {SYS_prctl, {8}, PASS},	     {SYS_prctl, {9}, EINVAL},	{SYS_prctl, {15}, PASS},
-		{SYS_prctl, {22}, PASS},       {SYS_prctl, {29}, PASS},	      {SYS_prctl, {31}, EINVAL},     {SYS_prctl, {35}, EPERM},	{SYS_prctl, {36}, PASS},
-		{SYS_prctl, {38}, PASS},       {SYS_prctl, {41}, PASS},	      {SYS_prctl, {47}, PASS},	     {SYS_prctl, {53}, PASS},	{SYS_prctl, {57}, EINVAL},
-		{SYS_prctl, {59}, EINVAL},     {SYS_prctl, {62}, EINVAL},     {SYS_prctl, {65}, PASS},	     {SYS_prctl, {67}, EINVAL}, {SYS_prctl, {77}, EINVAL},
-		{SYS_prctl, {0x53564d41}, PASS}, {SYS_prctl, {0x59616d61}, PASS}, {SYS_prctl, {0x41555856}, PASS}, {SYS_prctl, {1000}, EINVAL},
+		{SYS_prctl, {1}, PASS},          {SYS_prctl, {4}, PASS},          {SYS_prctl, {8}, PASS},
+		{SYS_prctl, {9}, EINVAL},        {SYS_prctl, {15}, PASS},         {SYS_prctl, {22}, PASS},
+		{SYS_prctl, {29}, PASS},         {SYS_prctl, {31}, EINVAL},       {SYS_prctl, {35}, EPERM},
+		{SYS_prctl, {36}, PASS},         {SYS_prctl, {38}, PASS},         {SYS_prctl, {41}, PASS},
+		{SYS_prctl, {47}, PASS},         {SYS_prctl, {53}, PASS},         {SYS_prctl, {57}, EINVAL},
+		{SYS_prctl, {59}, EINVAL},       {SYS_prctl, {62}, EINVAL},       {SYS_prctl, {65}, PASS},
+		{SYS_prctl, {67}, EINVAL},       {SYS_prctl, {77}, EINVAL},       {SYS_prctl, {0x53564d41}, PASS},
+		{SYS_prctl, {0x59616d61}, PASS}, {SYS_prctl, {0x41555856}, PASS}, {SYS_prctl, {1000}, EINVAL},
 	};
 
 	check_all(&(struct filter_options){0}, v, ARRAY_LEN(v));
@@ -249,10 +253,20 @@ static void options_of_a_socket_are_those_that_programs_use(void)
 
 static void the_longest_filter_still_fits(void)
 {
-	static const struct asked v[] = {{SYS_getpid, {0}, PASS}, {SYS_sync, {0}, 0}, {SYS_landlock_create_ruleset, {0}, PASS}, {100000, {0}, ENOSYS}};
+	static const struct asked v[] = {{SYS_getpid, {0}, PASS},
+					 {SYS_sync, {0}, 0},
+					 {SYS_landlock_create_ruleset, {0}, PASS},
+					 {100000, {0}, ENOSYS}};
 
-	check_all(&(struct filter_options){.guard = true, .notify_denials = true, .exec_limited = true, .root = true, .one_id = true, .pin_cpus = true}, v, ARRAY_LEN(v));
-	check_all(&(struct filter_options){.guard = true, .notify_denials = true, .exec_limited = true}, v, ARRAY_LEN(v));
+	check_all(&(struct filter_options){.guard = true,
+					   .notify_denials = true,
+					   .exec_limited = true,
+					   .root = true,
+					   .one_id = true,
+					   .pin_cpus = true},
+		  v, ARRAY_LEN(v));
+	check_all(&(struct filter_options){.guard = true, .notify_denials = true, .exec_limited = true}, v,
+		  ARRAY_LEN(v));
 }
 
 int main(void)

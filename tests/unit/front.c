@@ -33,7 +33,8 @@ static void what_was_sent_to_both_is_heard_once(void)
 	CHECK(!heard_direct(&e, SIGUSR1, OTHER, 5000));
 }
 
-/* The second to both, of which the kernel may have merged the one that is passed on with the one that was not read yet. */
+/* The second to both, of which the kernel may have merged the one that is passed on with the one that was not read yet.
+ */
 static void what_was_sent_to_the_front_is_no_part_of_what_comes_later(void)
 {
 	struct front_ear e = {0};

@@ -59,7 +59,9 @@ static void what_git_understands_is_read_as_git_does(void)
 
 static void before_what_git_refuses_all_counts(void)
 {
-	static const char *const bad[] = {"[core", "[core\n]", "[co re]", "[core \"x]\n", "[core \"x\" ]", "[core \"x\"", "a b = c", "a = \"b\n", "a = \\x", "1 = 2", "= x", "\fa = b", "a_b = c", "a\rb"};
+	static const char *const bad[] = {"[core",       "[core\n]", "[co re]",   "[core \"x]\n", "[core \"x\" ]",
+					  "[core \"x\"", "a b = c",  "a = \"b\n", "a = \\x",      "1 = 2",
+					  "= x",         "\fa = b",  "a_b = c",   "a\rb"};
 	char text[64];
 	size_t i;
 

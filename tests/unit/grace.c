@@ -72,7 +72,8 @@ static bool registers_nowhere(void)
 	long others = barrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED), query = barrier(MEMBARRIER_CMD_QUERY);
 
 	sys_grace_spare();
-	return barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == -EINVAL && barrier(MEMBARRIER_CMD_QUERY) == query && barrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == others;
+	return barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == -EINVAL &&
+	       barrier(MEMBARRIER_CMD_QUERY) == query && barrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == others;
 }
 
 static bool registers_nowhere_as_user(void)

@@ -40,7 +40,8 @@ static void a_plain_pattern_is_found_by_its_path_and_by_the_way_there(void)
 	CHECK(e && e->protects == 2 && e->hides == GUARD_NONE && e->way == 0);
 	e = guard_names_find(&s, sv_of("/a"));
 	CHECK(e && e->protects == GUARD_NONE && e->hides == GUARD_NONE && e->way == 0);
-	CHECK(!guard_names_find(&s, sv_of("/a/b/c/d")) && !guard_names_find(&s, sv_of("/a/")) && !guard_names_find(&s, sv_of("")));
+	CHECK(!guard_names_find(&s, sv_of("/a/b/c/d")) && !guard_names_find(&s, sv_of("/a/")) &&
+	      !guard_names_find(&s, sv_of("")));
 	drop(&s, 4);
 }
 

@@ -16,7 +16,9 @@ static void names_get_what_docker_would_add(void)
 		{"docker.io/library/debian:12", "docker.io/library/debian:12", "debian:12"},
 		{"index.docker.io/library/debian:12", "docker.io/library/debian:12", "debian:12"},
 		{"alexgshaw/task:20251031", "docker.io/alexgshaw/task:20251031", "alexgshaw/task:20251031"},
-		{"ghcr.io/laude-institute/t-bench/ubuntu-24-04:20250624", "ghcr.io/laude-institute/t-bench/ubuntu-24-04:20250624", "ghcr.io/laude-institute/t-bench/ubuntu-24-04:20250624"},
+		{"ghcr.io/laude-institute/t-bench/ubuntu-24-04:20250624",
+		 "ghcr.io/laude-institute/t-bench/ubuntu-24-04:20250624",
+		 "ghcr.io/laude-institute/t-bench/ubuntu-24-04:20250624"},
 		{"localhost/x", "localhost/x:latest", "localhost/x:latest"},
 		{"localhost:5000/x", "localhost:5000/x:latest", "localhost:5000/x:latest"},
 		{"Host/x", "Host/x:latest", "Host/x:latest"},
@@ -43,8 +45,45 @@ static void names_get_what_docker_would_add(void)
 static void what_is_no_name_is_refused(void)
 {
 	static const char *const cases[] = {
-		"", "/", "a/", "/a", "a//b", "..", "../x", "a/..", "a/../b", ".a", "a.", "-a", "a-", "a___b", "a..b", "a._b", "A", "a/B", "x:", "x:.t", "x:-t", "x:a/b:", "x@", "x@sha256:12", "x@sha512:aa", "x y", "x\n", "x%2f", "ho_st.x/a", "a.b:/x",
-		"a.b:123456/x", "-a.b/x", "a.b-/x", "x:y:z", "\xc3\xa9", "x@" DIGEST "0", "x@sha256:0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef", "a.b//x", "http://a.b/x",
+		"",
+		"/",
+		"a/",
+		"/a",
+		"a//b",
+		"..",
+		"../x",
+		"a/..",
+		"a/../b",
+		".a",
+		"a.",
+		"-a",
+		"a-",
+		"a___b",
+		"a..b",
+		"a._b",
+		"A",
+		"a/B",
+		"x:",
+		"x:.t",
+		"x:-t",
+		"x:a/b:",
+		"x@",
+		"x@sha256:12",
+		"x@sha512:aa",
+		"x y",
+		"x\n",
+		"x%2f",
+		"ho_st.x/a",
+		"a.b:/x",
+		"a.b:123456/x",
+		"-a.b/x",
+		"a.b-/x",
+		"x:y:z",
+		"\xc3\xa9",
+		"x@" DIGEST "0",
+		"x@sha256:0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef",
+		"a.b//x",
+		"http://a.b/x",
 	};
 	char out[IMAGE_NAME_MAX + 1] = "untouched", longer[400];
 	struct error err = {0};
@@ -65,7 +104,8 @@ static void what_is_no_name_is_refused(void)
 
 int main(void)
 {
-	static const struct check_case cases[] = {CASE(names_get_what_docker_would_add), CASE(what_is_no_name_is_refused)};
+	static const struct check_case cases[] = {CASE(names_get_what_docker_would_add),
+						  CASE(what_is_no_name_is_refused)};
 
 	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
 }

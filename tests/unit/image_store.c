@@ -1,4 +1,5 @@
-/* The store as builders and runs use it: layers from folders, images of them, the cache, and what stays while it is used. */
+/* The store as builders and runs use it: layers from folders, images of them, the cache, and what stays while it is
+ * used. */
 #include "image/store.h"
 
 #include <errno.h>
@@ -45,10 +46,12 @@ static int fill(void *arg)
 
 	if (fd < 0 || write(fd, f->text, strlen(f->text)) < 0 || futimens(fd, times) < 0)
 		return 1;
-	if (mkdirat(dir, "d", 0700) < 0 || mknodat(dir, "gone", S_IFCHR, makedev(0, 0)) < 0 || linkat(dir, "f", dir, "g", 0) < 0)
+	if (mkdirat(dir, "d", 0700) < 0 || mknodat(dir, "gone", S_IFCHR, makedev(0, 0)) < 0 ||
+	    linkat(dir, "f", dir, "g", 0) < 0)
 		return 2;
 	opaque = openat(dir, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (opaque < 0 || fsetxattr(opaque, f->bad ? "user.overlay.redirect" : "user.overlay.opaque", f->bad ? "/etc" : "y", f->bad ? 4 : 1, 0) < 0)
+	if (opaque < 0 || fsetxattr(opaque, f->bad ? "user.overlay.redirect" : "user.overlay.opaque",
+				    f->bad ? "/etc" : "y", f->bad ? 4 : 1, 0) < 0)
 		return 3;
 	return utimensat(dir, "d", times, 0) < 0 || futimens(dir, times) < 0 ? 4 : 0;
 }
@@ -203,7 +206,8 @@ static void an_image_is_found_with_its_layers_topmost_first(void)
 	need(image_tag(s, digest, "example.com/unit:2", &err), &err);
 	need(image_find(s, "docker.io/library/unit:1", &i, &err), &err);
 	CHECK_STR(i.digest, digest);
-	CHECK(i.n_layers == 2 && strcmp(i.layers[0], high.path) == 0 && strcmp(i.layers[1], low.path) == 0 && !i.layers[2]);
+	CHECK(i.n_layers == 2 && strcmp(i.layers[0], high.path) == 0 && strcmp(i.layers[1], low.path) == 0 &&
+	      !i.layers[2]);
 	CHECK(strcmp(i.layer_digests[0], high.digest) == 0 && i.bytes == 7);
 	CHECK_STR(i.config.command[2], command[2]);
 	CHECK_STR(i.config.env[0], "A=b");
@@ -224,7 +228,9 @@ static void an_image_is_found_with_its_layers_topmost_first(void)
 
 static void an_image_needs_layers_that_are_there(void)
 {
-	static const char *const missing[] = {"sha256:0000000000000000000000000000000000000000000000000000000000000000"}, *const none[] = {"../../etc"};
+	static const char *const missing[] =
+		{"sha256:0000000000000000000000000000000000000000000000000000000000000000"},
+				 *const none[] = {"../../etc"};
 	struct image_store *s = open_store();
 	struct error err = {0};
 	char digest[IMAGE_DIGEST];
@@ -425,7 +431,8 @@ static void ids_of_the_host_and_inside(void)
 {
 	const struct image_ids many = {65536, 1001, 100000, 1001, 200000}, one = {1, 1001, 1002, 1001, 1002};
 
-	CHECK(image_host_uid(&many, 0) == 1001 && image_host_uid(&many, 1) == 100000 && image_host_uid(&many, 65535) == 165534 && image_host_uid(&many, 65536) == -1);
+	CHECK(image_host_uid(&many, 0) == 1001 && image_host_uid(&many, 1) == 100000 &&
+	      image_host_uid(&many, 65535) == 165534 && image_host_uid(&many, 65536) == -1);
 	CHECK(image_host_gid(&many, 1) == 200000);
 	CHECK(image_host_uid(&one, 0) == 1001 && image_host_uid(&one, 33) == 1001);
 }

@@ -1,4 +1,5 @@
-/* Archives: what the reader makes of them, in pieces of any size; which names it lets pass; what the writer writes. The attacks on the whole are in tests/cli/image.sh. */
+/* Archives: what the reader makes of them, in pieces of any size; which names it lets pass; what the writer writes. The
+ * attacks on the whole are in tests/cli/image.sh. */
 #include "check.h"
 #include "image/tar.h"
 #include "image/tar_header.h"
@@ -40,11 +41,25 @@ static void what_is_written_is_read(void)
 	char longer[600], deep[300];
 	const struct tar_entry entries[] = {
 		{.type = TAR_FOLDER, .path = sv_of("."), .mode = 01777, .mtime = 5},
-		{.type = TAR_FILE, .path = sv_of("a/b"), .mode = 04755, .uid = 7, .gid = 8, .mtime = 1700000000, .size = 700},
-		{.type = TAR_FILE, .path = sv_n(longer, sizeof(longer)), .mode = 0644, .uid = (uint64_t)1 << 40, .gid = 3000000000, .mtime = (int64_t)1 << 40},
+		{.type = TAR_FILE,
+		 .path = sv_of("a/b"),
+		 .mode = 04755,
+		 .uid = 7,
+		 .gid = 8,
+		 .mtime = 1700000000,
+		 .size = 700},
+		{.type = TAR_FILE,
+		 .path = sv_n(longer, sizeof(longer)),
+		 .mode = 0644,
+		 .uid = (uint64_t)1 << 40,
+		 .gid = 3000000000,
+		 .mtime = (int64_t)1 << 40},
 		{.type = TAR_LINK, .path = sv_of("l"), .link = sv_n(deep, sizeof(deep)), .mode = 0777},
 		{.type = TAR_HARD_LINK, .path = sv_of("h"), .link = sv_of("a/b"), .mode = 0644},
-		{.type = TAR_FILE, .path = sv_of("\xff\n"), .n_xattrs = 2, .xattrs = {{sv_of("user.a"), sv_n("x\0=\n", 4)}, {sv_of("user.b"), sv_of("")}}},
+		{.type = TAR_FILE,
+		 .path = sv_of("\xff\n"),
+		 .n_xattrs = 2,
+		 .xattrs = {{sv_of("user.a"), sv_n("x\0=\n", 4)}, {sv_of("user.b"), sv_of("")}}},
 		{.type = TAR_FIFO, .path = sv_of("p"), .mode = 0600},
 	};
 	static const size_t pieces[] = {1, 7, 512, 513, 1 << 20};
@@ -73,9 +88,12 @@ static void what_is_written_is_read(void)
 			const struct tar_entry *w = &entries[i];
 
 			CHECK(tar_next(t, &e) == 1);
-			CHECK(e->type == w->type && sv_eq(e->path, w->path) && e->mode == w->mode && e->uid == w->uid && e->gid == w->gid && e->mtime == w->mtime && e->size == w->size);
+			CHECK(e->type == w->type && sv_eq(e->path, w->path) && e->mode == w->mode && e->uid == w->uid &&
+			      e->gid == w->gid && e->mtime == w->mtime && e->size == w->size);
 			CHECK(e->link.n == w->link.n && sv_eq(e->link, w->link));
-			CHECK(e->n_xattrs == w->n_xattrs && (!w->n_xattrs || (sv_eq(e->xattrs[0].value, w->xattrs[0].value) && sv_eq(e->xattrs[1].name, w->xattrs[1].name))));
+			CHECK(e->n_xattrs == w->n_xattrs &&
+			      (!w->n_xattrs || (sv_eq(e->xattrs[0].value, w->xattrs[0].value) &&
+						sv_eq(e->xattrs[1].name, w->xattrs[1].name))));
 			/* every second one is passed over */
 			for (got = 0; i % 2 && tar_data(t, &part, &at) == 1; got += part.n)
 				CHECK(at == got && part.p[0] == 'd');
@@ -124,12 +142,34 @@ static void names_that_lead_nowhere_else(void)
 		const char *name, *path, *last;
 		enum unpack_special special;
 	} good[] = {
-		{"a", "a", "a", UNPACK_PLAIN},	     {"./a/b", "a/b", "b", UNPACK_PLAIN},	    {"a/b/", "a/b", "b", UNPACK_PLAIN}, {".", "", "", UNPACK_PLAIN},
-		{"./", "", "", UNPACK_PLAIN},	     {"/", "", "", UNPACK_PLAIN},		    {"...", "...", "...", UNPACK_PLAIN}, {"a..", "a..", "a..", UNPACK_PLAIN},
-		{"..a", "..a", "..a", UNPACK_PLAIN}, {"a\\..\\b", "a\\..\\b", "a\\..\\b", UNPACK_PLAIN}, {"\x01\xff", "\x01\xff", "\x01\xff", UNPACK_PLAIN}, {"d/.wh.x", "d/.wh.x", "x", UNPACK_WHITEOUT},
-		{".wh.x", ".wh.x", "x", UNPACK_WHITEOUT}, {"d/.wh..wh..opq", "d/.wh..wh..opq", ".wh..wh..opq", UNPACK_OPAQUE}, {".wh..wh.plnk", ".wh..wh.plnk", ".wh..wh.plnk", UNPACK_SKIP}, {".wh....", ".wh....", "...", UNPACK_WHITEOUT},
+		{"a", "a", "a", UNPACK_PLAIN},
+		{"./a/b", "a/b", "b", UNPACK_PLAIN},
+		{"a/b/", "a/b", "b", UNPACK_PLAIN},
+		{".", "", "", UNPACK_PLAIN},
+		{"./", "", "", UNPACK_PLAIN},
+		{"/", "", "", UNPACK_PLAIN},
+		{"...", "...", "...", UNPACK_PLAIN},
+		{"a..", "a..", "a..", UNPACK_PLAIN},
+		{"..a", "..a", "..a", UNPACK_PLAIN},
+		{"a\\..\\b", "a\\..\\b", "a\\..\\b", UNPACK_PLAIN},
+		{"\x01\xff", "\x01\xff", "\x01\xff", UNPACK_PLAIN},
+		{"d/.wh.x", "d/.wh.x", "x", UNPACK_WHITEOUT},
+		{".wh.x", ".wh.x", "x", UNPACK_WHITEOUT},
+		{"d/.wh..wh..opq", "d/.wh..wh..opq", ".wh..wh..opq", UNPACK_OPAQUE},
+		{".wh..wh.plnk", ".wh..wh.plnk", ".wh..wh.plnk", UNPACK_SKIP},
+		{".wh....", ".wh....", "...", UNPACK_WHITEOUT},
 	};
-	static const char *const bad[] = {"", "..", "../a", "a/..", "a/../b", "/a", "//", "/..", "./..", "./../a", "a//b", "a/./b", "././a", "a/.", ".//a", "a//", ".wh.", ".wh..", ".wh...", "d/.wh...", ".wh.d/x", "d/.wh..wh..opq/x"};
+	static const char *const bad[] = {"",        "..",
+					  "../a",    "a/..",
+					  "a/../b",  "/a",
+					  "//",      "/..",
+					  "./..",    "./../a",
+					  "a//b",    "a/./b",
+					  "././a",   "a/.",
+					  ".//a",    "a//",
+					  ".wh.",    ".wh..",
+					  ".wh...",  "d/.wh...",
+					  ".wh.d/x", "d/.wh..wh..opq/x"};
 	struct unpack_path p;
 	char longer[UNPACK_PATH_MAX + 2], deep[2 * UNPACK_DEPTH_MAX + 2];
 	size_t i;
@@ -171,9 +211,11 @@ static void put_sparse(struct buf *b, unsigned form)
 
 	if (form < 3) {
 		static const char *const pax[] = {
-			"24 GNU.sparse.size=2000\n23 GNU.sparse.offset=0\n25 GNU.sparse.numbytes=2\n26 GNU.sparse.offset=1000\n25 GNU.sparse.numbytes=2\n",
+			"24 GNU.sparse.size=2000\n23 GNU.sparse.offset=0\n25 GNU.sparse.numbytes=2\n26 "
+			"GNU.sparse.offset=1000\n25 GNU.sparse.numbytes=2\n",
 			"24 GNU.sparse.size=2000\n29 GNU.sparse.map=0,2,1000,2\n",
-			"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n28 GNU.sparse.realsize=2000\n21 GNU.sparse.name=s\n",
+			"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n28 GNU.sparse.realsize=2000\n21 "
+			"GNU.sparse.name=s\n",
 		};
 
 		n = strlen(pax[form]);
@@ -192,7 +234,8 @@ static void put_sparse(struct buf *b, unsigned form)
 	memcpy(block + TAR_MAGIC_AT, form == 3 ? "ustar  " : "ustar\00000", 8);
 	(void)snprintf((char *)block + 124, 12, "%011o", form == 2 ? 516 : 4);
 	if (form == 3)
-		(void)snprintf((char *)block + TAR_GNU_PARTS_AT, 97, "%011o%c%011o%c%011o%c%011o", 0, ' ', 2, ' ', 1000, ' ', 2);
+		(void)snprintf((char *)block + TAR_GNU_PARTS_AT, 97, "%011o%c%011o%c%011o%c%011o", 0, ' ', 2, ' ', 1000,
+			       ' ', 2);
 	if (form == 3)
 		(void)snprintf((char *)block + TAR_GNU_SIZE_AT, 12, "%011o", 2000);
 	memset(block + 148, 0, 8);
@@ -283,7 +326,8 @@ static void a_map_of_holes_is_not_put_together_from_pieces(void)
 	}
 }
 
-/* A long name in GNU's form behind a pax header leaves that one's attributes as they are, be it shorter or longer than that. */
+/* A long name in GNU's form behind a pax header leaves that one's attributes as they are, be it shorter or longer than
+ * that. */
 static void attributes_outlast_a_long_name(void)
 {
 	static const size_t lengths[] = {301, 200000};
@@ -317,8 +361,12 @@ static void attributes_outlast_a_long_name(void)
 
 int main(void)
 {
-	static const struct check_case cases[] = {CASE(what_is_written_is_read), CASE(numbers_are_octal_or_base_256_and_fit), CASE(names_that_lead_nowhere_else), CASE(sparse_files_of_all_forms),
-		CASE(a_map_of_holes_is_not_put_together_from_pieces), CASE(attributes_outlast_a_long_name)};
+	static const struct check_case cases[] = {CASE(what_is_written_is_read),
+						  CASE(numbers_are_octal_or_base_256_and_fit),
+						  CASE(names_that_lead_nowhere_else),
+						  CASE(sparse_files_of_all_forms),
+						  CASE(a_map_of_holes_is_not_put_together_from_pieces),
+						  CASE(attributes_outlast_a_long_name)};
 
 	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -34,7 +34,9 @@ static void begin(void)
 	(void)snprintf(command, sizeof(command), "rm -rf %s/*", base);
 	CHECK(system(command) == 0);
 	CHECK(mkdir(top, 0755) == 0 && mkdir(bottom, 0755) == 0);
-	write_file(bottom, "passwd", "root:x:0:0:root:/root:/bin/sh\nnot a line\nbob:x:1000:1001::/home/bob:/bin/sh\nodd:x:-1:0::/:\nbig:x:4294967295:0::/:\n");
+	write_file(bottom, "passwd",
+		   "root:x:0:0:root:/root:/bin/sh\nnot a "
+		   "line\nbob:x:1000:1001::/home/bob:/bin/sh\nodd:x:-1:0::/:\nbig:x:4294967295:0::/:\n");
 	write_file(bottom, "group", "root:x:0:\nwheel:x:10:bob\n");
 }
 
@@ -46,7 +48,8 @@ static void names_and_numbers_are_found(void)
 
 	begin();
 	CHECK(image_user_find(layers, "", &u, &err) == 0 && u.uid == 0 && u.gid == 0 && strcmp(u.home, "/root") == 0);
-	CHECK(image_user_find(layers, "bob", &u, &err) == 0 && u.uid == 1000 && u.gid == 1001 && strcmp(u.home, "/home/bob") == 0);
+	CHECK(image_user_find(layers, "bob", &u, &err) == 0 && u.uid == 1000 && u.gid == 1001 &&
+	      strcmp(u.home, "/home/bob") == 0);
 	CHECK(image_user_find(layers, "1000", &u, &err) == 0 && u.gid == 1001);
 	CHECK(image_user_find(layers, "77", &u, &err) == 0 && u.uid == 77 && u.gid == 0 && strcmp(u.home, "/") == 0);
 	CHECK(image_user_find(layers, "bob:wheel", &u, &err) == 0 && u.gid == 10);
@@ -61,10 +64,14 @@ static void users_have_the_groups_that_the_image_says(void)
 	struct error err;
 
 	begin();
-	write_file(bottom, "group", "root:x:0:\nshared:x:2000:alice,bob\nbobby:x:2001:bobby\nhigh:x:70000:bob\nbad:x:-1:bob\nlast:x:2002:bob\nnone:x:2003\n");
-	CHECK(image_user_find(layers, "bob", &u, &err) == 0 && u.gid == 1001 && u.n_groups == 3 && u.groups[0] == 2000 && u.groups[1] == 70000 && u.groups[2] == 2002);
+	write_file(bottom, "group",
+		   "root:x:0:\nshared:x:2000:alice,bob\nbobby:x:2001:bobby\nhigh:x:70000:bob\nbad:x:-1:bob\nlast:x:"
+		   "2002:bob\nnone:x:2003\n");
+	CHECK(image_user_find(layers, "bob", &u, &err) == 0 && u.gid == 1001 && u.n_groups == 3 &&
+	      u.groups[0] == 2000 && u.groups[1] == 70000 && u.groups[2] == 2002);
 	image_user_become(&u, &root);
-	CHECK(root.uid == 1000 && root.gid == 1001 && root.n_groups == 2 && root.groups[0] == 2000 && root.groups[1] == 2002);
+	CHECK(root.uid == 1000 && root.gid == 1001 && root.n_groups == 2 && root.groups[0] == 2000 &&
+	      root.groups[1] == 2002);
 	CHECK(image_user_find(layers, "1000", &u, &err) == 0 && u.n_groups == 3);
 	CHECK(image_user_find(layers, "bob:shared", &u, &err) == 0 && u.gid == 2000 && u.n_groups == 0);
 	CHECK(image_user_find(layers, "77", &u, &err) == 0 && u.n_groups == 0);
@@ -76,7 +83,8 @@ static void users_have_the_groups_that_the_image_says(void)
 
 static void what_is_no_user_is_refused(void)
 {
-	static const char *const users[] = {"nobody-here", "odd", "big", "4294967295", "99999999999", "-1", "bob:none", "bob:4294967295"};
+	static const char *const users[] = {"nobody-here", "odd", "big",      "4294967295",
+					    "99999999999", "-1",  "bob:none", "bob:4294967295"};
 	struct image_user u;
 	struct error err;
 	size_t i;
@@ -114,7 +122,8 @@ static void a_link_never_leads_to_the_hosts_table(void)
 	CHECK(symlink("/etc/passwd", path) == 0);
 	CHECK(image_user_find(layers, "daemon", &u, &err) < 0);
 	CHECK(strstr(err.text, "/etc/passwd is no plain file"));
-	CHECK(unlink(path) == 0 && mkdir(path, 0755) == 0 && image_user_find(layers, "bob", &u, &err) < 0 && rmdir(path) == 0);
+	CHECK(unlink(path) == 0 && mkdir(path, 0755) == 0 && image_user_find(layers, "bob", &u, &err) < 0 &&
+	      rmdir(path) == 0);
 	CHECK(strstr(err.text, "/etc/passwd is no plain file"));
 	CHECK(symlink("/etc/passwd", path) == 0);
 	CHECK(unlink(path) == 0 && mkfifo(path, 0644) == 0);

@@ -47,10 +47,13 @@ static void check_samples(enum import_source from, const struct sample *samples,
 			bool good;
 
 			without_comments(text);
-			good = (!samples[i].has || strstr(text, samples[i].has)) && (!samples[i].has_not || !strstr(text, samples[i].has_not)) &&
+			good = (!samples[i].has || strstr(text, samples[i].has)) &&
+			       (!samples[i].has_not || !strstr(text, samples[i].has_not)) &&
 			       (samples[i].loses < 0 || (r.n_lost > 0) == samples[i].loses);
 			if (!good)
-				printf("# %s\n# lost %u; has %s, not %s; got:\n%s\n", samples[i].text, r.n_lost, samples[i].has ? samples[i].has : "-", samples[i].has_not ? samples[i].has_not : "-", text);
+				printf("# %s\n# lost %u; has %s, not %s; got:\n%s\n", samples[i].text, r.n_lost,
+				       samples[i].has ? samples[i].has : "-",
+				       samples[i].has_not ? samples[i].has_not : "-", text);
 			CHECK(good);
 		}
 		free(text);
@@ -68,17 +71,23 @@ static void synthorgs_hosts_that_cannot_be_read_do_not_open_the_others(void)
 		{"docker: {network: bridge, allowed_hosts: [example.com]}", "mode: none", "public", 1},
 		{"docker: {network: bridge, allowed_hosts: \"example.com:443\"}", "mode: none", "public", 1},
 		{"docker: {network: bridge, allowed_hosts: {a: b}}", "mode: none", "public", 1},
-		{"docker: {network: bridge, allowed_hosts: [\"a b:443\", \"c.example:443\"]}", "mode: allowlist", "public", 1},
+		{"docker: {network: bridge, allowed_hosts: [\"a b:443\", \"c.example:443\"]}", "mode: allowlist",
+		 "public", 1},
 		{"docker: {network: bridge, network_presets: [unheard-of]}", "mode: none", "public", 1},
 		{"docker: {network: bridge, network_presets: git}", "mode: none", "public", 1},
 		{"docker: {network: host, allowed_hosts: [x]}", "mode: none", "public", 1},
 		{"docker: {network: bridge, policy: {network: {allowed_hosts: [x]}}}", "mode: none", "public", 1},
-		{"docker: {network: bridge, allowed_hosts: [\"a.example:443\"], policy: {network: {allowed_hosts: []}}}", "mode: none", "public", 1},
-		{"docker: {network: bridge, network_allow_all: true, policy: {network: {allowed_hosts: [\"a.example:443\"]}}}", "mode: allowlist", "public", 0},
+		{"docker: {network: bridge, allowed_hosts: [\"a.example:443\"], policy: {network: {allowed_hosts: "
+		 "[]}}}",
+		 "mode: none", "public", 1},
+		{"docker: {network: bridge, network_allow_all: true, policy: {network: {allowed_hosts: "
+		 "[\"a.example:443\"]}}}",
+		 "mode: allowlist", "public", 0},
 		{"docker: {network: bridge, policy: {network: {mode: sometimes}}}", "mode: none", "public", 1},
 		{"docker: {network: bridge, policy: {network: [none]}}", "mode: none", "public", 1},
 		{"docker: {network: bridge, policy: none}", "mode: none", "public", 1},
-		{"docker: {network: bridge, policy: {network: {denied_hosts: [x.example]}}}", "mode: none", "public", 1},
+		{"docker: {network: bridge, policy: {network: {denied_hosts: [x.example]}}}", "mode: none", "public",
+		 1},
 		{"docker: {network: bridge, network_overrides: {terminal: none}}", "mode: none", "public", 1},
 		{"docker: {network: bridge, network_overrides: {terminal: bridge}}", "mode: public", NULL, 1},
 		{"docker: {network: bridge, network_overrides: [none]}", "mode: none", "public", 1},
@@ -113,9 +122,13 @@ static void synthorgs_denials_hold_however_they_are_written(void)
 		{"docker: {mount_mode: rw, policy: {filesystem: [x]}}", "workdir: none", NULL, 1},
 		{"docker: {mount_mode: rw, policy: {filesystem: {blocked: [x]}}}", "workdir: none", NULL, 1},
 		{"docker: {mount_mode: rw, policy: {filesystem: {deny_paths: []}}}", "workdir: read-write", NULL, 0},
-		{"docker: {mount_mode: rw, policy: {filesystem: {read_paths: [/workspace/]}}}", "workdir: read-only", NULL, 0},
-		{"docker: {mount_mode: rw, policy: {filesystem: {read_paths: [/workspace], write_paths: [/workspace/.]}}}", "workdir: read-write", NULL, 0},
-		{"docker: {mount_mode: ro, policy: {filesystem: {write_paths: [/workspace/out]}}}", "write:\n    - out\n", NULL, -1},
+		{"docker: {mount_mode: rw, policy: {filesystem: {read_paths: [/workspace/]}}}", "workdir: read-only",
+		 NULL, 0},
+		{"docker: {mount_mode: rw, policy: {filesystem: {read_paths: [/workspace], write_paths: "
+		 "[/workspace/.]}}}",
+		 "workdir: read-write", NULL, 0},
+		{"docker: {mount_mode: ro, policy: {filesystem: {write_paths: [/workspace/out]}}}",
+		 "write:\n    - out\n", NULL, -1},
 	};
 
 	SAMPLES(IMPORT_SYNTHORG, samples);
@@ -142,7 +155,8 @@ static void synthorgs_programs_are_not_all_allowed_because_none_can_be_read(void
 	SAMPLES(IMPORT_SYNTHORG, samples);
 }
 
-#define ENDPOINT(rest) "network_policies: {a: {endpoints: [{host: h.example, port: 443" rest "}], binaries: [{path: \"/**\"}]}}"
+#define ENDPOINT(rest)                                                                                                 \
+	"network_policies: {a: {endpoints: [{host: h.example, port: 443" rest "}], binaries: [{path: \"/**\"}]}}"
 #define DENY(rule) ENDPOINT(", access: full, deny_rules: [" rule "]")
 #define DENIED(port, rest) "  deny:\n    - host: h.example\n      ports: [" port "]\n" rest
 
@@ -154,7 +168,8 @@ static void openshells_denials_are_widened_and_never_left_out(void)
 		{DENY("{method: POST, path: /admin}"), DENIED("443", POST PATHS "/admin\n"), NULL, 0},
 		{DENY("{method: POST, path: \"/admin*\"}"), DENIED("443", POST PATHS "\"/admin*/**\"\n"), NULL, 0},
 		{DENY("{method: POST, path: \"/a/x*y\"}"), DENIED("443", POST PATHS "\"/a/x*/**\"\n"), NULL, 0},
-		{DENY("{method: POST, path: \"/a/*/x*y/z\"}"), DENIED("443", POST PATHS "\"/a/**/x*/**/z\"\n"), NULL, 0},
+		{DENY("{method: POST, path: \"/a/*/x*y/z\"}"), DENIED("443", POST PATHS "\"/a/**/x*/**/z\"\n"), NULL,
+		 0},
 		{DENY("{method: POST, path: \"/a/*y\"}"), DENIED("443", POST PATHS "\"/a/**\"\n"), NULL, 0},
 		{DENY("{method: POST, path: \"/a/**/*/b\"}"), DENIED("443", POST PATHS "\"/a/**/b\"\n"), NULL, 0},
 		{DENY("{method: POST, path: \"/a?c\"}"), DENIED("443", POST PATHS "\"/a*/**\"\n"), NULL, 0},
@@ -191,17 +206,29 @@ static void what_narrows_an_openshell_endpoint_is_not_lost_while_it_stays(void)
 		{ENDPOINT(", rules: [{allow: {method: [GET], path: /x}}]"), "mode: none", "h.example", 1},
 		{ENDPOINT(", rules: [{allow: {method: GET, path: {a: b}}}]"), "mode: none", "h.example", 1},
 		{ENDPOINT(", allowed_ips: [10.0.0.0/8]"), "mode: none", "h.example", 1},
-		{"network_policies: {a: {endpoints: [{host: \"*.flat.example\", port: 443}]}}", "mode: none", "flat", 1},
-		{"network_policies: {a: {endpoints: [{host: \"**.deep.example\", port: 443}]}}", "\"*.deep.example\"", NULL, 0},
+		{"network_policies: {a: {endpoints: [{host: \"*.flat.example\", port: 443}]}}", "mode: none", "flat",
+		 1},
+		{"network_policies: {a: {endpoints: [{host: \"**.deep.example\", port: 443}]}}", "\"*.deep.example\"",
+		 NULL, 0},
 		{"network_policies: {a: {endpoints: [{port: 80, allowed_ips: [10.0.0.0/8]}]}}", "10.0.0.0/8", NULL, 0},
-		{"network_policies: {a: {endpoints: [{port: 80, allowed_ips: [10.0.0.0/8], access: read-only}]}}", "mode: none", "10.0", 1},
-		{"network_policies: {a: {endpoints: [{port: 80, allowed_ips: [10.0.0.0/8], path: \"/v1/**\"}]}}", "mode: none", "10.0", 1},
-		{"network_policies: {a: {endpoints: [{port: 80, allowed_ips: [10.0.0.0/8], deny_rules: [{path: /x}]}]}}", "mode: none", "10.0", 1},
-		{"network_policies: {a: {endpoints: [{port: 80, allowed_ips: [10.0.0.0/8], rules: [{allow: {path: /x}}]}]}}", "mode: none", "10.0", 1},
-		{"network_policies: {a: {endpoints: [{port: 80, allowed_ips: [10.0.0.0/8], protocol: mcp}]}}", "mode: none", "10.0", 1},
-		{"network_policies: {a: {deny: [x], endpoints: [{host: h.example, port: 443}]}}", "mode: none", "h.example", 1},
-		{"network_policies: {a: {only_on: monday, endpoints: [{host: h.example, port: 443}]}}", "mode: none", "h.example", 1},
-		{"network_middlewares: {a: {x: 1}}\nnetwork_policies: {a: {endpoints: [{host: h.example, port: 443}]}}", "mode: none", "h.example", 1},
+		{"network_policies: {a: {endpoints: [{port: 80, allowed_ips: [10.0.0.0/8], access: read-only}]}}",
+		 "mode: none", "10.0", 1},
+		{"network_policies: {a: {endpoints: [{port: 80, allowed_ips: [10.0.0.0/8], path: \"/v1/**\"}]}}",
+		 "mode: none", "10.0", 1},
+		{"network_policies: {a: {endpoints: [{port: 80, allowed_ips: [10.0.0.0/8], deny_rules: [{path: "
+		 "/x}]}]}}",
+		 "mode: none", "10.0", 1},
+		{"network_policies: {a: {endpoints: [{port: 80, allowed_ips: [10.0.0.0/8], rules: [{allow: {path: "
+		 "/x}}]}]}}",
+		 "mode: none", "10.0", 1},
+		{"network_policies: {a: {endpoints: [{port: 80, allowed_ips: [10.0.0.0/8], protocol: mcp}]}}",
+		 "mode: none", "10.0", 1},
+		{"network_policies: {a: {deny: [x], endpoints: [{host: h.example, port: 443}]}}", "mode: none",
+		 "h.example", 1},
+		{"network_policies: {a: {only_on: monday, endpoints: [{host: h.example, port: 443}]}}", "mode: none",
+		 "h.example", 1},
+		{"network_middlewares: {a: {x: 1}}\nnetwork_policies: {a: {endpoints: [{host: h.example, port: 443}]}}",
+		 "mode: none", "h.example", 1},
 	};
 
 	SAMPLES(IMPORT_OPENSHELL, samples);
@@ -210,7 +237,8 @@ static void what_narrows_an_openshell_endpoint_is_not_lost_while_it_stays(void)
 #define IPS(ranges) "network_policies: {a: {endpoints: [{port: 80, allowed_ips: [" ranges "]}]}}"
 #define HOST(endpoint) "network_policies: {a: {endpoints: [{" endpoint "}]}}"
 
-/* Loopback was the sandbox's own there, and no policy opens it or a cloud's metadata: here both would be this machine's. */
+/* Loopback was the sandbox's own there, and no policy opens it or a cloud's metadata: here both would be this
+ * machine's. */
 static void no_import_opens_this_machine_or_its_metadata(void)
 {
 	static const struct sample openshell[] = {
@@ -221,17 +249,24 @@ static void no_import_opens_this_machine_or_its_metadata(void)
 		{IPS("127.0.0.1/32"), "mode: none", "127", 1},
 		{IPS("169.254.0.0/16"), "mode: none", "169", 1},
 		{IPS("\"fe80::/64\""), "mode: none", "fe80", 1},
-		{IPS("0.0.0.0/0"), "deny:\n    - cidr: \"127.0.0.0/8\"\n    - cidr: \"169.254.0.0/16\"\n    - cidr: \"0.0.0.0/8\"\n", "::1", 0},
-		{IPS("126.0.0.0/7, 0.0.0.0/0"), "deny:\n    - cidr: \"127.0.0.0/8\"\n    - cidr: \"169.254.0.0/16\"\n    - cidr: \"0.0.0.0/8\"\n", "::1", 0},
-		{IPS("\"::/0\""), "deny:\n    - cidr: \"::1/128\"\n    - cidr: \"::/128\"\n    - cidr: \"fe80::/10\"\n", "127", 0},
+		{IPS("0.0.0.0/0"),
+		 "deny:\n    - cidr: \"127.0.0.0/8\"\n    - cidr: \"169.254.0.0/16\"\n    - cidr: \"0.0.0.0/8\"\n",
+		 "::1", 0},
+		{IPS("126.0.0.0/7, 0.0.0.0/0"),
+		 "deny:\n    - cidr: \"127.0.0.0/8\"\n    - cidr: \"169.254.0.0/16\"\n    - cidr: \"0.0.0.0/8\"\n",
+		 "::1", 0},
+		{IPS("\"::/0\""), "deny:\n    - cidr: \"::1/128\"\n    - cidr: \"::/128\"\n    - cidr: \"fe80::/10\"\n",
+		 "127", 0},
 		{IPS("10.0.0.0/8"), "10.0.0.0/8", "deny", 0},
 	};
 	static const struct sample synthorg[] = {
-		{"{\"network\": \"bridge\", \"allowed_hosts\": [\"127.0.0.1:80\", \"10.0.0.5:80\"]}", "10.0.0.5/32", "127", 1},
+		{"{\"network\": \"bridge\", \"allowed_hosts\": [\"127.0.0.1:80\", \"10.0.0.5:80\"]}", "10.0.0.5/32",
+		 "127", 1},
 	};
 	static const struct sample srt[] = {
 		{"{\"network\": {\"allowedDomains\": [\"127.0.0.1:80\", \"10.0.0.5:80\"]}}", "10.0.0.5/32", "127", 1},
-		{"{\"network\": {\"allowedDomains\": [\"a.example\"], \"deniedDomains\": [\"127.0.0.1\"]}}", "deny:\n    - cidr: \"127.0.0.1/32\"", NULL, 0},
+		{"{\"network\": {\"allowedDomains\": [\"a.example\"], \"deniedDomains\": [\"127.0.0.1\"]}}",
+		 "deny:\n    - cidr: \"127.0.0.1/32\"", NULL, 0},
 	};
 
 	SAMPLES(IMPORT_OPENSHELL, openshell);
@@ -251,11 +286,16 @@ static void a_websocket_of_openshell_opens_no_other_methods_and_no_messages(void
 		{SOCKET("access: read-write"), ONLY_GET, "POST", 1},
 		{SOCKET("access: full"), ONLY_GET, NULL, 1},
 		{SOCKET("rules: [{allow: {method: GET, path: /ws}}]"), "mode: none", "h.example", 1},
-		{SOCKET("rules: [{allow: {method: GET, path: /ws}}, {allow: {method: WEBSOCKET_TEXT, path: /other}}]"), "mode: none", "h.example", 1},
-		{SOCKET("rules: [{allow: {method: GET, path: /ws}}, {allow: {method: WEBSOCKET_TEXT, path: /ws, query: {a: b}}}]"), "mode: none", "h.example", 1},
-		{SOCKET("rules: [{allow: {method: GET, path: /ws}}, {allow: {method: WEBSOCKET_TEXT, path: /ws}}]"), ONLY_GET PATHS "/ws\n", NULL, 1},
+		{SOCKET("rules: [{allow: {method: GET, path: /ws}}, {allow: {method: WEBSOCKET_TEXT, path: /other}}]"),
+		 "mode: none", "h.example", 1},
+		{SOCKET("rules: [{allow: {method: GET, path: /ws}}, {allow: {method: WEBSOCKET_TEXT, path: /ws, query: "
+			"{a: b}}}]"),
+		 "mode: none", "h.example", 1},
+		{SOCKET("rules: [{allow: {method: GET, path: /ws}}, {allow: {method: WEBSOCKET_TEXT, path: /ws}}]"),
+		 ONLY_GET PATHS "/ws\n", NULL, 1},
 		{SOCKET("rules: [{allow: {method: \"*\", path: /ws}}]"), ONLY_GET PATHS "/ws\n", NULL, 1},
-		{SOCKET("rules: [{allow: {method: POST, path: /ws}}, {allow: {method: WEBSOCKET_TEXT, path: /ws}}]"), "mode: none", "h.example", 1},
+		{SOCKET("rules: [{allow: {method: POST, path: /ws}}, {allow: {method: WEBSOCKET_TEXT, path: /ws}}]"),
+		 "mode: none", "h.example", 1},
 		{HOST("host: h.example, port: 443, protocol: rest, access: read-write"), "POST", NULL, 0},
 	};
 
@@ -286,7 +326,9 @@ static void no_endpoint_of_openshell_is_left_out_in_silence(void)
 	SAMPLES(IMPORT_OPENSHELL, samples);
 }
 
-#define BESIDE(first) "network_policies: {a: {endpoints: [{" first ", port: 443, deny_rules: [{method: POST, path: /admin}]}, {host: h.x.example, port: 443}]}}"
+#define BESIDE(first)                                                                                                  \
+	"network_policies: {a: {endpoints: [{" first                                                                   \
+	", port: 443, deny_rules: [{method: POST, path: /admin}]}, {host: h.x.example, port: 443}]}}"
 #define DENIED_HOST(host) "  deny:\n    - host: " host "\n      ports: [443]\n" POST PATHS "/admin\n"
 
 static void a_denial_of_openshell_holds_where_its_endpoint_is_left_out(void)
@@ -301,9 +343,12 @@ static void a_denial_of_openshell_holds_where_its_endpoint_is_left_out(void)
 		{BESIDE("host: \"*\""), "mode: none", "h.x.example", 1},
 		{BESIDE("allowed_ips: [10.0.0.0/8]"), "mode: none", "h.x.example", 1},
 		{BESIDE("host: localhost"), "- host: h.x.example", "deny", 1},
-		{"network_policies: {a: {new_key: x, endpoints: [{host: h.x.example, port: 443, deny_rules: [{method: POST, path: /admin}]}]}, b: {endpoints: [{host: h.x.example, port: 443}]}}",
+		{"network_policies: {a: {new_key: x, endpoints: [{host: h.x.example, port: 443, deny_rules: [{method: "
+		 "POST, path: /admin}]}]}, b: {endpoints: [{host: h.x.example, port: 443}]}}",
 		 DENIED_HOST("h.x.example"), NULL, 1},
-		{"network_policies: {a: {endpoints: [{host: h.x.example, port: 443, deny_rules: {path: /admin}}, {host: h.x.example, port: 443}]}}", "  deny:\n    - host: h.x.example\n      ports: [443]\n", "methods", 1},
+		{"network_policies: {a: {endpoints: [{host: h.x.example, port: 443, deny_rules: {path: /admin}}, "
+		 "{host: h.x.example, port: 443}]}}",
+		 "  deny:\n    - host: h.x.example\n      ports: [443]\n", "methods", 1},
 	};
 
 	SAMPLES(IMPORT_OPENSHELL, samples);
@@ -316,18 +361,28 @@ static void a_denial_of_openshell_holds_where_its_endpoint_is_left_out(void)
 static void srt_shows_nothing_that_could_not_be_read_however_it_is_written(void)
 {
 	static const struct sample samples[] = {
-		{SETTINGS(READS "\"denyRead\": [\"/home\"], " HERE "\"denyWrite\": [\"~/notes\"]"), "deny:\n    - \"~/notes\"", "read:", 0},
-		{SETTINGS(READS "\"denyRead\": [\"~\"], " HERE "\"denyWrite\": [\"/home/bob/notes\"]"), "deny:\n    - /home/bob/notes", "read:", 0},
-		{SETTINGS(READS "\"denyRead\": [\"/home/\"], " HERE "\"denyWrite\": [\"~//notes/.\"]"), "deny:\n    - \"~/notes\"", "read:", 0},
-		{SETTINGS(READS "\"denyRead\": [\"/./home/.\"], " HERE "\"denyWrite\": [\"$HOME/notes\"]"), "deny:\n    - \"~/notes\"", "read:", 0},
-		{SETTINGS(READS "\"denyRead\": [\"${HOME}\"], " HERE "\"denyWrite\": [\"/mnt/u/notes\"]"), "deny:\n    - /mnt/u/notes", "read:", 0},
-		{SETTINGS(READS "\"denyRead\": [\"~/\"], \"allowWrite\": [\"/data/u\"], \"denyWrite\": [\"/data/u/notes\"]"), NULL, "read:", 1},
+		{SETTINGS(READS "\"denyRead\": [\"/home\"], " HERE "\"denyWrite\": [\"~/notes\"]"),
+		 "deny:\n    - \"~/notes\"", "read:", 0},
+		{SETTINGS(READS "\"denyRead\": [\"~\"], " HERE "\"denyWrite\": [\"/home/bob/notes\"]"),
+		 "deny:\n    - /home/bob/notes", "read:", 0},
+		{SETTINGS(READS "\"denyRead\": [\"/home/\"], " HERE "\"denyWrite\": [\"~//notes/.\"]"),
+		 "deny:\n    - \"~/notes\"", "read:", 0},
+		{SETTINGS(READS "\"denyRead\": [\"/./home/.\"], " HERE "\"denyWrite\": [\"$HOME/notes\"]"),
+		 "deny:\n    - \"~/notes\"", "read:", 0},
+		{SETTINGS(READS "\"denyRead\": [\"${HOME}\"], " HERE "\"denyWrite\": [\"/mnt/u/notes\"]"),
+		 "deny:\n    - /mnt/u/notes", "read:", 0},
+		{SETTINGS(READS
+			  "\"denyRead\": [\"~/\"], \"allowWrite\": [\"/data/u\"], \"denyWrite\": [\"/data/u/notes\"]"),
+		 NULL, "read:", 1},
 		{SETTINGS(READS "\"denyRead\": [\"/home\"], \"allowWrite\": [\"~/out\"]"), NULL, "out", 1},
 		{SETTINGS(READS "\"denyRead\": [\"~\"], \"allowWrite\": [\"/home/bob/out\"]"), NULL, "out", 1},
-		{SETTINGS("\"denyRead\": [\"~\"], \"allowRead\": [\"~/out\", \".\"], \"allowWrite\": [\"~/out\", \"src\"]"), "write:\n    - \"~/out\"\n    - src", NULL, 0},
+		{SETTINGS("\"denyRead\": [\"~\"], \"allowRead\": [\"~/out\", \".\"], \"allowWrite\": [\"~/out\", "
+			  "\"src\"]"),
+		 "write:\n    - \"~/out\"\n    - src", NULL, 0},
 		{SETTINGS(HERE "\"denyWrite\": [\"~/notes\"]"), "deny:\n    - \"~/notes\"", "read:", 0},
 		{SETTINGS("\"denyRead\": [\"/~x\"], " HERE "\"denyWrite\": [\"/x/y\"]"), "    - /x/y\n", "read:", 0},
-		{SETTINGS("\"denyRead\": [\"~/.s*\"], \"allowRead\": [\"~/.ssh/pub\", \"~/.t\"]"), "read:\n    - \"~/.t\"", "pub", 1},
+		{SETTINGS("\"denyRead\": [\"~/.s*\"], \"allowRead\": [\"~/.ssh/pub\", \"~/.t\"]"),
+		 "read:\n    - \"~/.t\"", "pub", 1},
 		{SETTINGS("\"denyWrite\": [\"~/notes\"]"), NULL, "notes", 0},
 		{SETTINGS("\"denyRead\": [\"$HOME/.ssh\"]"), "deny:\n    - \"~/.ssh\"", NULL, 0},
 	};
@@ -340,10 +395,13 @@ static void a_work_folder_that_srt_could_not_read_is_not_shown(void)
 	static const struct sample samples[] = {
 		{SETTINGS("\"denyRead\": [\"~\"], \"allowWrite\": [\".\"]"), "deny:\n    - \"~\"", NULL, 0},
 		{SETTINGS("\"denyRead\": [\"/home/.\"]"), "deny:\n    - /home\n", NULL, 0},
-		{SETTINGS("\"denyRead\": [\"~\"], \"allowRead\": [\".\"], \"allowWrite\": [\".\"]"), "workdir: read-write", "deny", 0},
+		{SETTINGS("\"denyRead\": [\"~\"], \"allowRead\": [\".\"], \"allowWrite\": [\".\"]"),
+		 "workdir: read-write", "deny", 0},
 		{SETTINGS("\"denyRead\": [\"~\"], \"allowRead\": [\"./\"]"), "workdir: read-only", "deny", 0},
-		{SETTINGS("\"denyRead\": [\"~\"], \"allowRead\": [\"~/lib\"], \"allowWrite\": [\".\", \"src\"]"), "workdir: none\n  read:\n    - \"~/lib\"\n", "src", 1},
-		{SETTINGS("\"denyRead\": [\"/home\"], \"allowRead\": [\"~/lib\"], \"allowWrite\": [\".\"]"), "workdir: none\n  read:\n    - \"~/lib\"\n", NULL, 1},
+		{SETTINGS("\"denyRead\": [\"~\"], \"allowRead\": [\"~/lib\"], \"allowWrite\": [\".\", \"src\"]"),
+		 "workdir: none\n  read:\n    - \"~/lib\"\n", "src", 1},
+		{SETTINGS("\"denyRead\": [\"/home\"], \"allowRead\": [\"~/lib\"], \"allowWrite\": [\".\"]"),
+		 "workdir: none\n  read:\n    - \"~/lib\"\n", NULL, 1},
 		{SETTINGS("\"denyRead\": [\"/\"], \"allowWrite\": [\".\"]"), "workdir: none", NULL, 1},
 	};
 
@@ -353,7 +411,8 @@ static void a_work_folder_that_srt_could_not_read_is_not_shown(void)
 static void what_srt_could_not_write_cannot_be_written(void)
 {
 	static const struct sample samples[] = {
-		{SETTINGS(HERE "\"denyWrite\": [\".env\", \"config//x/\"]"), "read:\n    - \".env\"\n    - config/x\n", "deny", 0},
+		{SETTINGS(HERE "\"denyWrite\": [\".env\", \"config//x/\"]"), "read:\n    - \".env\"\n    - config/x\n",
+		 "deny", 0},
 		{SETTINGS(HERE "\"denyWrite\": [\".\"]"), "workdir: read-only", "read:", 1},
 		{SETTINGS(HERE "\"denyWrite\": [\"./\"]"), "workdir: read-only", "read:", 1},
 		{SETTINGS(HERE "\"denyWrite\": [\"~\"]"), "workdir: read-only", "read:", 1},
@@ -361,12 +420,17 @@ static void what_srt_could_not_write_cannot_be_written(void)
 		{SETTINGS(HERE "\"denyWrite\": [\"/home/\"]"), "workdir: read-only", "read:", 1},
 		{SETTINGS(HERE "\"denyWrite\": [\"/usr\"]"), "workdir: read-only", "read:", 1},
 		{SETTINGS(HERE "\"denyWrite\": [\"/home/bob/proj\"]"), "deny:\n    - /home/bob/proj", "read:", 0},
-		{SETTINGS("\"allowWrite\": [\"/d/a\", \"/d/b\"], \"denyWrite\": [\"/d/a/x\"]"), "read:\n    - /d/a/x\n  write:\n    - /d/a\n    - /d/b", "deny", 0},
-		{SETTINGS("\"allowWrite\": [\"/d/a\", \"/d/a/x/y\"], \"denyWrite\": [\"/d/a/x\"]"), "deny:\n    - /d/a/x", "read:", 0},
-		{SETTINGS("\"allowWrite\": [\"src\", \"src/gen\"], \"denyWrite\": [\"src/gen\"]"), "read:\n    - src/gen\n  write:\n    - src\n", NULL, 1},
+		{SETTINGS("\"allowWrite\": [\"/d/a\", \"/d/b\"], \"denyWrite\": [\"/d/a/x\"]"),
+		 "read:\n    - /d/a/x\n  write:\n    - /d/a\n    - /d/b", "deny", 0},
+		{SETTINGS("\"allowWrite\": [\"/d/a\", \"/d/a/x/y\"], \"denyWrite\": [\"/d/a/x\"]"),
+		 "deny:\n    - /d/a/x", "read:", 0},
+		{SETTINGS("\"allowWrite\": [\"src\", \"src/gen\"], \"denyWrite\": [\"src/gen\"]"),
+		 "read:\n    - src/gen\n  write:\n    - src\n", NULL, 1},
 		{SETTINGS("\"allowWrite\": [\"/home/bob/p/x\"], \"denyWrite\": [\"x\"]"), NULL, "bob", 1},
-		{SETTINGS("\"allowWrite\": [\"/home/bob/p\"], \"denyWrite\": [\"**/x\", \"*.env\"]"), "write:\n    - /home/bob/p\n", NULL, 0},
-		{SETTINGS("\"allowWrite\": [\"src/*\"], \"denyWrite\": [\".env\"]"), "write:\n    - \"src/*\"", NULL, 0},
+		{SETTINGS("\"allowWrite\": [\"/home/bob/p\"], \"denyWrite\": [\"**/x\", \"*.env\"]"),
+		 "write:\n    - /home/bob/p\n", NULL, 0},
+		{SETTINGS("\"allowWrite\": [\"src/*\"], \"denyWrite\": [\".env\"]"), "write:\n    - \"src/*\"", NULL,
+		 0},
 		{SETTINGS("\"allowWrite\": [\"~/a\", \"src\"], \"denyWrite\": [\"~\"]"), NULL, "write:", 1},
 	};
 
@@ -378,7 +442,8 @@ static void a_denial_of_srt_that_cannot_be_read_closes_what_it_may_be_about(void
 #define HOSTS(denied) "{\"network\": {\"allowedDomains\": [\"*.example.com\"], " denied "}}"
 	static const struct sample samples[] = {
 		{SETTINGS(HERE "\"denyRead\": [\"../x\"]"), "workdir: none", NULL, 1},
-		{SETTINGS(HERE "\"denyRead\": [\"~bob/x\"], \"allowRead\": [\"/srv/a\"]"), "workdir: none", "/srv/a", 1},
+		{SETTINGS(HERE "\"denyRead\": [\"~bob/x\"], \"allowRead\": [\"/srv/a\"]"), "workdir: none", "/srv/a",
+		 1},
 		{SETTINGS(HERE "\"denyRead\": \"~/.ssh\""), "workdir: none", NULL, 1},
 		{SETTINGS(HERE "\"denyRead\": {\"a\": 1}"), "workdir: none", NULL, 1},
 		{SETTINGS(HERE "\"denyRead\": [[\"x\"]]"), "workdir: none", NULL, 1},
@@ -392,10 +457,15 @@ static void a_denial_of_srt_that_cannot_be_read_closes_what_it_may_be_about(void
 		{HOSTS("\"deniedDomains\": [\"https://evil.example.com/x\"]"), "mode: none", "example", 1},
 		{HOSTS("\"deniedDomains\": \"evil.example.com\""), "mode: none", "example", 1},
 		{HOSTS("\"deniedDomains\": [[7]]"), "mode: none", "example", 1},
-		{HOSTS("\"deniedDomains\": [\"localhost\", \"127.0.0.1\", \"169.254.169.254\"]"), "mode: allowlist", NULL, -1},
+		{HOSTS("\"deniedDomains\": [\"localhost\", \"127.0.0.1\", \"169.254.169.254\"]"), "mode: allowlist",
+		 NULL, -1},
 		{HOSTS("\"blockedDomains\": [\"a.example.com\"]"), "mode: none", "example", 1},
-		{"{\"sandbox\": {\"filesystem\": {\"allowWrite\": [\".\"]}}, \"permissions\": {\"deny\": [\"Read(./.env)\"]}}", "workdir: none", NULL, 1},
-		{"{\"sandbox\": {\"filesystem\": {\"allowWrite\": [\".\"]}}, \"permissions\": {\"deny\": [\"Bash(rm:*)\"]}}", "workdir: read-write", NULL, 1},
+		{"{\"sandbox\": {\"filesystem\": {\"allowWrite\": [\".\"]}}, \"permissions\": {\"deny\": "
+		 "[\"Read(./.env)\"]}}",
+		 "workdir: none", NULL, 1},
+		{"{\"sandbox\": {\"filesystem\": {\"allowWrite\": [\".\"]}}, \"permissions\": {\"deny\": "
+		 "[\"Bash(rm:*)\"]}}",
+		 "workdir: read-write", NULL, 1},
 	};
 
 	SAMPLES(IMPORT_SRT, samples);

@@ -27,32 +27,51 @@ static void check_target(const char *text, enum event_domain of, const char *rul
 
 static void records_say_what_was_denied(void)
 {
-	check_target(AT "domain=195ba459b blockers=fs.make_reg path=\"/usr/bin\" dev=\"vda2\" ino=351", DOMAIN_FILESYSTEM, "filesystem.write", sv_of("/usr/bin"));
-	check_target(AT "domain=195ba459b blockers=fs.read_file path=\"/a\" dev=\"vda2\" ino=351", DOMAIN_FILESYSTEM, "filesystem.read", sv_of("/a"));
-	check_target(AT "domain=195ba459b blockers=fs.execute path=\"/a\" dev=\"vda2\" ino=351", DOMAIN_PROCESS, "process.allow_exec", sv_of("/a"));
-	check_target(AT "domain=195ba459b blockers=fs.change_topology name=\"/\" dev=\"tmpfs\" ino=1", DOMAIN_FILESYSTEM, "mounts", sv_of("/"));
-	check_target(AT "domain=195ba459b blockers=net.connect_tcp daddr=127.0.0.1 dest=80", DOMAIN_NETWORK, "network.mode", sv_of("127.0.0.1:80"));
-	check_target(AT "domain=195ba459b blockers=net.bind_tcp saddr=::1 src=8080", DOMAIN_NETWORK, "network.mode", sv_of("::1:8080"));
-	check_target(AT "domain=195ba459b blockers=scope.signal opid=1 ocomm=\"systemd\"", DOMAIN_PROCESS, "signals to others", sv_of("process 1 systemd"));
-	check_target(AT "domain=195ba459b blockers=scope.abstract_unix_socket path=0061", DOMAIN_PROCESS, "sockets of others", sv_of("@a"));
+	check_target(AT "domain=195ba459b blockers=fs.make_reg path=\"/usr/bin\" dev=\"vda2\" ino=351",
+		     DOMAIN_FILESYSTEM, "filesystem.write", sv_of("/usr/bin"));
+	check_target(AT "domain=195ba459b blockers=fs.read_file path=\"/a\" dev=\"vda2\" ino=351", DOMAIN_FILESYSTEM,
+		     "filesystem.read", sv_of("/a"));
+	check_target(AT "domain=195ba459b blockers=fs.execute path=\"/a\" dev=\"vda2\" ino=351", DOMAIN_PROCESS,
+		     "process.allow_exec", sv_of("/a"));
+	check_target(AT "domain=195ba459b blockers=fs.change_topology name=\"/\" dev=\"tmpfs\" ino=1",
+		     DOMAIN_FILESYSTEM, "mounts", sv_of("/"));
+	check_target(AT "domain=195ba459b blockers=net.connect_tcp daddr=127.0.0.1 dest=80", DOMAIN_NETWORK,
+		     "network.mode", sv_of("127.0.0.1:80"));
+	check_target(AT "domain=195ba459b blockers=net.bind_tcp saddr=::1 src=8080", DOMAIN_NETWORK, "network.mode",
+		     sv_of("::1:8080"));
+	check_target(AT "domain=195ba459b blockers=scope.signal opid=1 ocomm=\"systemd\"", DOMAIN_PROCESS,
+		     "signals to others", sv_of("process 1 systemd"));
+	check_target(AT "domain=195ba459b blockers=scope.abstract_unix_socket path=0061", DOMAIN_PROCESS,
+		     "sockets of others", sv_of("@a"));
 	check_target(AT "domain=195ba459b blockers=later.thing", DOMAIN_NONE, "landlock", sv_of(""));
 }
 
 static void names_of_strangers_are_bytes_and_nothing_else(void)
 {
 	/* x" domain=1 path="y, then a newline: the kernel writes digits */
-	check_target(AT "domain=195ba459b blockers=fs.read_file path=782220646F6D61696E3D3120706174683D22790A dev=\"a\" ino=1", DOMAIN_FILESYSTEM, "filesystem.read", sv_of("x\" domain=1 path=\"y\n"));
+	check_target(
+		AT
+		"domain=195ba459b blockers=fs.read_file path=782220646F6D61696E3D3120706174683D22790A dev=\"a\" ino=1",
+		DOMAIN_FILESYSTEM, "filesystem.read", sv_of("x\" domain=1 path=\"y\n"));
 	/* a process called 4141 has its name in quotes, one with a space in digits */
-	check_target(AT "domain=195ba459b blockers=ptrace opid=7 ocomm=\"4141\"", DOMAIN_PROCESS, "memory of others", sv_of("process 7 4141"));
-	check_target(AT "domain=195ba459b blockers=ptrace opid=7 ocomm=612062", DOMAIN_PROCESS, "memory of others", sv_of("process 7 a b"));
+	check_target(AT "domain=195ba459b blockers=ptrace opid=7 ocomm=\"4141\"", DOMAIN_PROCESS, "memory of others",
+		     sv_of("process 7 4141"));
+	check_target(AT "domain=195ba459b blockers=ptrace opid=7 ocomm=612062", DOMAIN_PROCESS, "memory of others",
+		     sv_of("process 7 a b"));
 	/* what stands first is the kernel's */
-	check_target(AT "domain=195ba459b blockers=fs.read_file path=\"/a\" path=\"/b\" domain=1 blockers=fs.execute", DOMAIN_FILESYSTEM, "filesystem.read", sv_of("/a"));
-	check_target(AT "domain=195ba459b blockers=fs.read_file path=\"<too_long>\"", DOMAIN_FILESYSTEM, "filesystem.read", sv_of("<too_long>"));
-	check_target(AT "domain=195ba459b blockers=fs.read_file path=(null)", DOMAIN_FILESYSTEM, "filesystem.read", sv_of("(null)"));
+	check_target(AT "domain=195ba459b blockers=fs.read_file path=\"/a\" path=\"/b\" domain=1 blockers=fs.execute",
+		     DOMAIN_FILESYSTEM, "filesystem.read", sv_of("/a"));
+	check_target(AT "domain=195ba459b blockers=fs.read_file path=\"<too_long>\"", DOMAIN_FILESYSTEM,
+		     "filesystem.read", sv_of("<too_long>"));
+	check_target(AT "domain=195ba459b blockers=fs.read_file path=(null)", DOMAIN_FILESYSTEM, "filesystem.read",
+		     sv_of("(null)"));
 	/* neither digits nor in quotes: as it stands */
-	check_target(AT "domain=195ba459b blockers=fs.read_file path=\"/half", DOMAIN_FILESYSTEM, "filesystem.read", sv_of("\"/half"));
-	check_target(AT "domain=195ba459b blockers=fs.read_file path=414", DOMAIN_FILESYSTEM, "filesystem.read", sv_of("414"));
-	check_target(AT "domain=195ba459b blockers=fs.read_file path=", DOMAIN_FILESYSTEM, "filesystem.read", sv_of(""));
+	check_target(AT "domain=195ba459b blockers=fs.read_file path=\"/half", DOMAIN_FILESYSTEM, "filesystem.read",
+		     sv_of("\"/half"));
+	check_target(AT "domain=195ba459b blockers=fs.read_file path=414", DOMAIN_FILESYSTEM, "filesystem.read",
+		     sv_of("414"));
+	check_target(AT "domain=195ba459b blockers=fs.read_file path=", DOMAIN_FILESYSTEM, "filesystem.read",
+		     sv_of(""));
 }
 
 static void a_name_that_is_too_long_is_cut(void)
@@ -101,7 +120,8 @@ static void what_is_no_record_is_refused(void)
 	CHECK(landlock_domain_parse(sv_of(AT "domain=1 status=allocated pid=1 comm=\"x\""), &d) == -EBADMSG);
 	CHECK(landlock_domain_parse(sv_of(AT "domain=1 status=allocated uid=4294967296 comm=\"x\""), &d) == -EBADMSG);
 	CHECK(landlock_domain_parse(sv_of(AT "domain=1 status=deallocated"), &d) == -EBADMSG);
-	CHECK(landlock_domain_parse(sv_of(AT "domain=1 status=deallocated denials=18446744073709551616"), &d) == -EBADMSG);
+	CHECK(landlock_domain_parse(sv_of(AT "domain=1 status=deallocated denials=18446744073709551616"), &d) ==
+	      -EBADMSG);
 }
 
 /* --- whose they are, and how many --- */
@@ -117,7 +137,8 @@ static void on_denied(void *arg, const struct landlock_access *a)
 	struct seen *s = arg;
 
 	s->denied++;
-	(void)snprintf(s->last, sizeof(s->last), "%.*s %.*s", (int)a->blockers.n, a->blockers.p, (int)a->n_target, a->target);
+	(void)snprintf(s->last, sizeof(s->last), "%.*s %.*s", (int)a->blockers.n, a->blockers.p, (int)a->n_target,
+		       a->target);
 }
 
 static void on_untold(void *arg, uint64_t n)
@@ -161,7 +182,9 @@ static void domain_made(struct landlock_log *l, unsigned domain, unsigned uid, c
 	char text[256];
 	struct landlock_log_sink sink = sink_of(s);
 
-	(void)snprintf(text, sizeof(text), AT "domain=%x status=allocated mode=enforcing pid=300 uid=%u exe=\"/x\" comm=\"%s\"", domain, uid, name);
+	(void)snprintf(text, sizeof(text),
+		       AT "domain=%x status=allocated mode=enforcing pid=300 uid=%u exe=\"/x\" comm=\"%s\"", domain,
+		       uid, name);
 	landlock_log_take(l, KAUDIT_DOMAIN, sv_of(text), 1000, &sink);
 }
 

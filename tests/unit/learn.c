@@ -13,7 +13,11 @@ static void denied(struct learn *l, const char *text, size_t n)
 {
 	const struct event_field target = {.key = "target", .value = {text, n}};
 
-	learn_denied(l, &(struct event){.kind = EVENT_DENIAL, .domain = DOMAIN_NETWORK, .verdict = "deny", .fields = &target, .n_fields = 1});
+	learn_denied(l, &(struct event){.kind = EVENT_DENIAL,
+					.domain = DOMAIN_NETWORK,
+					.verdict = "deny",
+					.fields = &target,
+					.n_fields = 1});
 }
 
 static void written(const struct learn *l, const struct policy *policy, struct buf *out)
@@ -73,7 +77,13 @@ static void model_denied(struct learn *l, const char *target, const char *rule)
 {
 	const struct event_field field = {.key = "target", .value = sv_of(target)};
 
-	learn_denied(l, &(struct event){.kind = EVENT_DENIAL, .domain = DOMAIN_INFERENCE, .verdict = "deny", .rule = rule, .message = "why", .fields = &field, .n_fields = 1});
+	learn_denied(l, &(struct event){.kind = EVENT_DENIAL,
+					.domain = DOMAIN_INFERENCE,
+					.verdict = "deny",
+					.rule = rule,
+					.message = "why",
+					.fields = &field,
+					.n_fields = 1});
 }
 
 static void a_model_is_added_to_the_list_of_its_provider(void)
@@ -93,7 +103,8 @@ static void a_model_is_added_to_the_list_of_its_provider(void)
 	model_denied(l, "POST /v1/chat/completions", "inference.providers openai model gpt-*");
 	model_denied(l, "POST /v1/files", "inference.providers openai");
 	written(l, &policy, &out);
-	CHECK(strstr(out.p, "inference:\n  providers:\n    \"openai\":\n      models:\n        - \"gpt-9\"  # refused 2 times\n        - \"o1\"  # refused 1 time\n"
+	CHECK(strstr(out.p, "inference:\n  providers:\n    \"openai\":\n      models:\n        - \"gpt-9\"  # refused "
+			    "2 times\n        - \"o1\"  # refused 1 time\n"
 			    "    \"local\":\n      models:\n        - \"a/b:c\"  # refused 1 time\n\n# Also refused"));
 	CHECK(!strstr(out.p, "quiet") && !strstr(out.p, "\"gpt-*\""));
 	CHECK(strstr(out.p, "#   inference: model x of provider gone (1)\n"));

@@ -74,7 +74,8 @@ static const struct {
 	{PARTS, PART("Content-Disposition: form-data; name=\"[_method]\""), true},
 	{PARTS, PART("Content-Disposition: form-data; name=_method]"), true},
 	{PARTS, PART("Content-Disposition: form-data; name=\"[[%5b_method\""), true},
-	{URL, "[_methods]=1&filter[_method]=1&a_method]=1&[method_name]=1&__method=1&_method_id=1&%=1&%5=1&%u00=1", false},
+	{URL, "[_methods]=1&filter[_method]=1&a_method]=1&[method_name]=1&__method=1&_method_id=1&%=1&%5=1&%u00=1",
+	 false},
 	{PARTS, PART("Content-Disposition: form-data; name=\"a[_method]\""), false},
 	{URL, "payment_method=card&method=x&a=_method&_methods=1", false},
 	{URL, "a=_method=DELETE", false},
@@ -111,7 +112,8 @@ static const struct {
 	{PARTS, PART(" Content-Disposition: form-data; name=\"_method\""), true},
 	{PARTS, PART("Content-Disposition: name=_method"), true},
 	{PARTS, PART("Content-Type: a/b; name=\"\r\nContent-Disposition: form-data; name=\"_method\""), true},
-	{PARTS, PART("Content-Disposition: form-data\r\n; name=\"_method\""), true}, /* goes on without a blank, for PHP */
+	{PARTS, PART("Content-Disposition: form-data\r\n; name=\"_method\""),
+	 true}, /* goes on without a blank, for PHP */
 	{PARTS, PART("Content-Disposition: form-data; name=\"_me\r\nthod\""), true},
 	{PARTS, PART("Content-Disposition: form-data; name=\"=?utf-8?q?=5Fmethod?=\""), true},
 	{PARTS, PART("Content-Disposition: form-data; name*0=_me; name*1=thod"), true},
@@ -124,7 +126,8 @@ static const struct {
 	{PARTS, PART("A: b\r\n\r\nx--x\r\nContent-Disposition: form-data; name=\"_method\""), true},
 	{PARTS, "--x\rContent-Disposition: form-data; name=_method\r\rDELETE\r--x--\r", true},
 	{"multipart/form-data; boundary=\"=a=\"", "--=a=\r\nContent-ID: _method\r\n\r\nDELETE\r\n--=a=--\r\n", true},
-	{"multipart/form-data; boundary=a-a-b", "x\r\n--a-a-a-b\r\n--a-a-b\r\nContent-ID: _method\r\n\r\nDELETE\r\n", true},
+	{"multipart/form-data; boundary=a-a-b", "x\r\n--a-a-a-b\r\n--a-a-b\r\nContent-ID: _method\r\n\r\nDELETE\r\n",
+	 true},
 	{"multipart/form-data; boundary=y; boundary=x", PART("Content-ID: _method"), true},
 	{"multipart/form-data; boundary=y, boundary=x", PART("Content-ID: _method"), true},
 	{"multipart/form-data; boundary*=utf-8''%78", PART("Content-ID: _method"), true},
@@ -134,7 +137,8 @@ static const struct {
 	{"multipart/form-data", PART("Content-ID: _method"), true},
 	{"multipart/related; boundary=x", PART("Content-ID: _method"), true},
 	{"x, multipart/form-data; boundary=x", PART("Content-ID: _method"), true},
-	{PARTS, PART("Content-Disposition: form-data; name=\"a\"\r\n\r\nname=\"_method\"\r\n\r\nContent-ID: _method"), false},
+	{PARTS, PART("Content-Disposition: form-data; name=\"a\"\r\n\r\nname=\"_method\"\r\n\r\nContent-ID: _method"),
+	 false},
 	{PARTS, "--x\nContent-Disposition: form-data; name=a\n\nname=_method\n--x--\n", false},
 	{PARTS, PART("Content-Disposition: form-data; name=\"a\"\r\n\r\na=1&_method=DELETE"), false},
 	{PARTS, PART("Content-ID: <a@b>\r\nContent-Description: some method"), false},
@@ -189,15 +193,20 @@ static const struct {
 	{"application/json", "{\"_method\"\xef\xbb\xbf:\"DELETE\"}", true},
 	{"application/json", "{\"_method\"\x1e:\"DELETE\"}", true},
 	{"application/json", "{\"a\":1,\xfe\"_method\"\xff:\"DELETE\"}", true},
-	{"application/json", "{\"a\":[1.5e+3,-2,true,false,null,NaN,-Infinity],\"b\":\"it's /* # a: \\\\ \\/ \\b\\f\\n\\r\\t \\u00e9 \xc3\xa9\"}\n{\"c\":[]}\n", false},
+	{"application/json",
+	 "{\"a\":[1.5e+3,-2,true,false,null,NaN,-Infinity],\"b\":\"it's /* # a: \\\\ \\/ \\b\\f\\n\\r\\t \\u00e9 "
+	 "\xc3\xa9\"}\n{\"c\":[]}\n",
+	 false},
 	{"application/json-seq", "\x1e{\"a\":1}\n\x1e{\"b\":2}\n", false},
 	{"application/json", "\xef\xbb\xbf[{\"_method\":1}, \"x\"]", false},
 	{"application/x-ndjson", "{\"index\":{}}\n{\"a\":\"b\"}\n", false},
 	{"application/graphql", "{ viewer(first: 1) { login } } # it's", false},
 	{"text/plain", "{\\rtf1\\ansi it's {x:y}}", false},
 	{"application/json-seq", "\xef\xbb\xbf\x1e{\"a\":1}\n\x1e[2]\n", false},
-	{"multipart/form-data; boundary=----json'", "------json'\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n/* it's: */\r\n------json'--\r\n", false},
-	{"multipart/related; boundary=x; type=\"application/json\"", "--x\r\nContent-Type: image/png\r\n\r\n\x89PNG'#/\r\n--x--\r\n", false},
+	{"multipart/form-data; boundary=----json'",
+	 "------json'\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n/* it's: */\r\n------json'--\r\n", false},
+	{"multipart/related; boundary=x; type=\"application/json\"",
+	 "--x\r\nContent-Type: image/png\r\n\r\n\x89PNG'#/\r\n--x--\r\n", false},
 	{"application/json", "{\"a\":{\"_method\":1},\"b\":\"_method\",\"c\":[\"_method\"]}", false},
 };
 
@@ -228,7 +237,8 @@ static void brackets_and_blanks_without_end_hide_no_name(void)
 		CHECK(asks_behind(URL, "a=b&", noises[i], "%5fmethod", "=DELETE"));
 		CHECK(asks_behind(URL, "", noises[i], ".method", "=DELETE"));
 		CHECK(!asks_behind(URL, "", noises[i], "_methods", "=DELETE"));
-		CHECK(asks_behind(PARTS, "--x\r\nContent-Disposition: form-data; name=\"", noises[i], "_method", "\"\r\n\r\nDELETE\r\n--x--\r\n"));
+		CHECK(asks_behind(PARTS, "--x\r\nContent-Disposition: form-data; name=\"", noises[i], "_method",
+				  "\"\r\n\r\nDELETE\r\n--x--\r\n"));
 	}
 }
 

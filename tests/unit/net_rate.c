@@ -41,18 +41,23 @@ static void rates_written_in_one_place_share_a_budget(void)
 static void what_is_used_of_a_rate_stays_used_over_a_reload(void)
 {
 	const uint64_t second = UINT64_C(1000000000), now = 100 * second, hour = 3600 * second;
-	struct world old = make("network:\n  mode: allowlist\n  allow:\n    - {host: a.test, rate: 1/h}\n    - {host: b.test, paths: [/x], rate: 1/h}\n    - {host: b.test, paths: [/y], rate: 1/h}\n"
+	struct world old = make("network:\n  mode: allowlist\n  allow:\n    - {host: a.test, rate: 1/h}\n    - {host: "
+				"b.test, paths: [/x], rate: 1/h}\n    - {host: b.test, paths: [/y], rate: 1/h}\n"
 				"    - {host: c.test, rate: 1/h}\n"),
-		     new = make("network:\n  mode: allowlist\n  allow:\n    - {host: new.test, rate: 1/h}\n    - {host: b.test, paths: [/y], rate: 1/h}\n    - {host: b.test, paths: [/x], rate: 1/h}\n"
+		     new = make("network:\n  mode: allowlist\n  allow:\n    - {host: new.test, rate: 1/h}\n    - "
+				"{host: b.test, paths: [/y], rate: 1/h}\n    - {host: b.test, paths: [/x], rate: 1/h}\n"
 				"    - {host: c.test, rate: 10/s}\n    - {host: a.test, rate: 1/h}\n");
 	struct net_budget was[8] = {0}, is[8] = {0};
 
 	CHECK(net_rules_budgets(old.rules) == 4 && net_rules_budgets(new.rules) == 5);
-	CHECK(net_rate_take(&was[net_rules_budget(old.rules, 0)], 1, now) && net_rate_take(&was[net_rules_budget(old.rules, 1)], 1, now));
+	CHECK(net_rate_take(&was[net_rules_budget(old.rules, 0)], 1, now) &&
+	      net_rate_take(&was[net_rules_budget(old.rules, 1)], 1, now));
 	CHECK(net_rate_take(&was[net_rules_budget(old.rules, 3)], 1, now));
 	CHECK(net_carry(old.rules, was, new.rules, is, now));
-	CHECK(!net_rate_take(&is[net_rules_budget(new.rules, 4)], 1, now + 1) && net_rate_take(&is[net_rules_budget(new.rules, 4)], 1, now + hour));
-	CHECK(net_rate_take(&is[net_rules_budget(new.rules, 0)], 1, now) && net_rate_take(&is[net_rules_budget(new.rules, 1)], 1, now));
+	CHECK(!net_rate_take(&is[net_rules_budget(new.rules, 4)], 1, now + 1) &&
+	      net_rate_take(&is[net_rules_budget(new.rules, 4)], 1, now + hour));
+	CHECK(net_rate_take(&is[net_rules_budget(new.rules, 0)], 1, now) &&
+	      net_rate_take(&is[net_rules_budget(new.rules, 1)], 1, now));
 	CHECK(!net_rate_take(&is[net_rules_budget(new.rules, 2)], 1, now));
 	/* who raises a rate need not wait for the old one */
 	CHECK(net_rate_take(&is[net_rules_budget(new.rules, 3)], 10 * UINT64_C(3600), now + second + 1));
@@ -62,7 +67,9 @@ static void what_is_used_of_a_rate_stays_used_over_a_reload(void)
 
 static void of_rules_that_say_the_same_the_one_that_is_used_most_is_carried(void)
 {
-	static const char text[] = "network:\n  mode: allowlist\n  allow:\n    - {host: a.test, rate: 1/h}\n    - {host: a.test, rate: 2/h}\n    - {host: a.test, rate: 3/h}\n    - {host: b.test, rate: 1/h}\n    - {host: a.test, rate: 4/h}\n";
+	static const char text[] = "network:\n  mode: allowlist\n  allow:\n    - {host: a.test, rate: 1/h}\n    - "
+				   "{host: a.test, rate: 2/h}\n    - {host: a.test, rate: 3/h}\n    - {host: b.test, "
+				   "rate: 1/h}\n    - {host: a.test, rate: 4/h}\n";
 	const uint64_t now = 100 * UINT64_C(1000000000);
 	struct world old = make(text), new = make(text);
 	uint32_t used, i;

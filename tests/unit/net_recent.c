@@ -4,9 +4,10 @@
 
 static bool same_verdict(const struct net_verdict *a, const struct net_verdict *b)
 {
-	return a->allow == b->allow && a->why == b->why && a->found.denies == b->found.denies && a->found.fits == b->found.fits && a->found.fit == b->found.fit &&
-	       a->found.provider == b->found.provider && a->body == b->body && a->ask == b->ask && a->found.keyed == b->found.keyed && a->rate == b->rate &&
-	       a->budget == b->budget && a->next == b->next;
+	return a->allow == b->allow && a->why == b->why && a->found.denies == b->found.denies &&
+	       a->found.fits == b->found.fits && a->found.fit == b->found.fit &&
+	       a->found.provider == b->found.provider && a->body == b->body && a->ask == b->ask &&
+	       a->found.keyed == b->found.keyed && a->rate == b->rate && a->budget == b->budget && a->next == b->next;
 }
 
 /* Many of them differ in one thing only, and many share a place. */

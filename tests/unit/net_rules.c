@@ -69,33 +69,48 @@ static void a_connection_is_carried_as_its_rules_need(void)
 
 static void a_host_that_gets_a_credential_is_looked_into_on_other_ports_too(void)
 {
-	struct world w = make("network: {mode: public, allow: [{host: api.test, credential: k}, {host: \"*.key.test\", ports: [8443], credential: k}, {host: api.test, ports: [22]}, {host: 8.8.8.8, credential: k}]}");
+	struct world w =
+		make("network: {mode: public, allow: [{host: api.test, credential: k}, {host: \"*.key.test\", ports: "
+		     "[8443], credential: k}, {host: api.test, ports: [22]}, {host: 8.8.8.8, credential: k}]}");
 
-	CHECK(way(&w, "api.test", 443) == NET_INSPECT && way(&w, "api.test", 8443) == NET_INSPECT && way(&w, "API.test.", 9000) == NET_INSPECT);
-	CHECK(way(&w, "a.key.test", 443) == NET_INSPECT && way(&w, "a.key.test", 80) == NET_INSPECT && way(&w, "a.key.test", 25) == NET_INSPECT);
-	CHECK(way(&w, "8.8.8.8", 53) == NET_INSPECT && way(&w, "8.8.4.4", 53) == NET_RAW && way(&w, "key.test", 443) == NET_TUNNEL && way(&w, "other.test", 8443) == NET_RAW);
+	CHECK(way(&w, "api.test", 443) == NET_INSPECT && way(&w, "api.test", 8443) == NET_INSPECT &&
+	      way(&w, "API.test.", 9000) == NET_INSPECT);
+	CHECK(way(&w, "a.key.test", 443) == NET_INSPECT && way(&w, "a.key.test", 80) == NET_INSPECT &&
+	      way(&w, "a.key.test", 25) == NET_INSPECT);
+	CHECK(way(&w, "8.8.8.8", 53) == NET_INSPECT && way(&w, "8.8.4.4", 53) == NET_RAW &&
+	      way(&w, "key.test", 443) == NET_TUNNEL && way(&w, "other.test", 8443) == NET_RAW);
 	/* Who names the port means it. */
 	CHECK(way(&w, "api.test", 22) == NET_RAW);
 	unmake(&w);
-	w = make("network: {mode: allowlist, allow: [{host: api.test, ports: [8443], credential: k}, {host: api.test}, {host: api.test, ports: [22]}]}");
-	CHECK(way(&w, "api.test", 443) == NET_INSPECT && way(&w, "api.test", 80) == NET_INSPECT && way(&w, "api.test", 22) == NET_RAW && way(&w, "api.test", 8444) == -1);
+	w = make("network: {mode: allowlist, allow: [{host: api.test, ports: [8443], credential: k}, {host: api.test}, "
+		 "{host: api.test, ports: [22]}]}");
+	CHECK(way(&w, "api.test", 443) == NET_INSPECT && way(&w, "api.test", 80) == NET_INSPECT &&
+	      way(&w, "api.test", 22) == NET_RAW && way(&w, "api.test", 8444) == -1);
 	unmake(&w);
 }
 
 static void the_host_of_a_provider_that_gets_a_credential_is_looked_into(void)
 {
-	struct world w = make("inference: {providers: {v: {kind: openai, url: \"https://api.test:8000/v1\", credential: k}, free: {kind: openai, url: \"https://free.test\"}, second: {kind: openai, url: \"http://93.184.216.34/v1\", credential: m}}}\n"
-			      "network: {mode: allowlist, allow: [{host: api.test}, {host: api.test, ports: [22, 8000]}, {host: \"*.test\"}, {cidr: \"93.184.216.0/24\"}, {cidr: \"64:ff9b::/96\"}]}");
+	struct world w = make("inference: {providers: {v: {kind: openai, url: \"https://api.test:8000/v1\", "
+			      "credential: k}, free: {kind: openai, url: \"https://free.test\"}, second: {kind: "
+			      "openai, url: \"http://93.184.216.34/v1\", credential: m}}}\n"
+			      "network: {mode: allowlist, allow: [{host: api.test}, {host: api.test, ports: [22, "
+			      "8000]}, {host: \"*.test\"}, {cidr: \"93.184.216.0/24\"}, {cidr: \"64:ff9b::/96\"}]}");
 
-	CHECK(way(&w, "api.test", 443) == NET_INSPECT && way(&w, "API.test.", 80) == NET_INSPECT && way(&w, "free.test", 443) == NET_TUNNEL && way(&w, "b.api.test", 443) == NET_TUNNEL);
+	CHECK(way(&w, "api.test", 443) == NET_INSPECT && way(&w, "API.test.", 80) == NET_INSPECT &&
+	      way(&w, "free.test", 443) == NET_TUNNEL && way(&w, "b.api.test", 443) == NET_TUNNEL);
 	/* who names a port means it, but the provider's own is no other protocol's */
 	CHECK(way(&w, "api.test", 22) == NET_RAW && way(&w, "api.test", 8000) == NET_INSPECT);
-	CHECK(way(&w, "93.184.216.34", 443) == NET_INSPECT && way(&w, "::ffff:93.184.216.34", 443) == NET_INSPECT && way(&w, "64:ff9b::5db8:d822", 443) == NET_INSPECT && way(&w, "93.184.216.35", 443) == NET_TUNNEL);
-	CHECK(net_rules_adds(w.rules, sv_of("api.test"), sv_of("k")) && !net_rules_adds(w.rules, sv_of("api.test"), sv_of("m")) && !net_rules_adds(w.rules, sv_of("free.test"), sv_of("k")));
+	CHECK(way(&w, "93.184.216.34", 443) == NET_INSPECT && way(&w, "::ffff:93.184.216.34", 443) == NET_INSPECT &&
+	      way(&w, "64:ff9b::5db8:d822", 443) == NET_INSPECT && way(&w, "93.184.216.35", 443) == NET_TUNNEL);
+	CHECK(net_rules_adds(w.rules, sv_of("api.test"), sv_of("k")) &&
+	      !net_rules_adds(w.rules, sv_of("api.test"), sv_of("m")) &&
+	      !net_rules_adds(w.rules, sv_of("free.test"), sv_of("k")));
 	unmake(&w);
 	w = make("inference: {providers: {v: {kind: openai, url: \"https://api.test/v1\", credential: k}}}\n"
 		 "network: {mode: public, allow: [{host: \"*.test\", ports: [443]}]}");
-	CHECK(way(&w, "api.test", 443) == NET_INSPECT && way(&w, "api.test", 80) < 0 && way(&w, "b.test", 443) == NET_TUNNEL);
+	CHECK(way(&w, "api.test", 443) == NET_INSPECT && way(&w, "api.test", 80) < 0 &&
+	      way(&w, "b.test", 443) == NET_TUNNEL);
 	unmake(&w);
 }
 
@@ -114,28 +129,41 @@ static struct world after(struct world *before, const char *text)
 
 static void a_host_that_got_a_credential_stays_looked_into(void)
 {
-	static const char plain[] = "network: {mode: allowlist, allow: [{host: \"*.test\"}, {host: api.test, ports: [22, 443, 8443]}, {host: m.api.test, ports: [8000]}, {cidr: \"93.184.216.0/24\"}]}";
-	struct world w = make("network: {mode: allowlist, allow: [{host: api.test, credential: k}, {host: api.test, ports: [22]}, {host: \"*.key.test\", ports: [8443], credential: k}]}\n"
-			      "inference: {providers: {v: {kind: openai, url: \"https://m.api.test:8000/v1\", credential: k}, w: {kind: openai, url: \"http://93.184.216.34/v1\", credential: k}, free: {kind: openai, url: \"https://free.test\"}}}");
+	static const char plain[] =
+		"network: {mode: allowlist, allow: [{host: \"*.test\"}, {host: api.test, ports: [22, 443, 8443]}, "
+		"{host: m.api.test, ports: [8000]}, {cidr: \"93.184.216.0/24\"}]}";
+	struct world w = make("network: {mode: allowlist, allow: [{host: api.test, credential: k}, {host: api.test, "
+			      "ports: [22]}, {host: \"*.key.test\", ports: [8443], credential: k}]}\n"
+			      "inference: {providers: {v: {kind: openai, url: \"https://m.api.test:8000/v1\", "
+			      "credential: k}, w: {kind: openai, url: \"http://93.184.216.34/v1\", credential: k}, "
+			      "free: {kind: openai, url: \"https://free.test\"}}}");
 	int again;
 
 	CHECK(way(&w, "api.test", 443) == NET_INSPECT && way(&w, "api.test", 22) == NET_RAW);
 	w = after(&w, plain);
 	for (again = 0; again < 3; again++) {
-		CHECK(way(&w, "api.test", 443) == NET_INSPECT && way(&w, "API.test.", 80) == NET_INSPECT && way(&w, "api.test", 8443) == NET_INSPECT && way(&w, "api.test", 22) == NET_INSPECT);
-		CHECK(way(&w, "a.key.test", 443) == NET_INSPECT && way(&w, "key.test", 443) == NET_TUNNEL && way(&w, "other.test", 443) == NET_TUNNEL);
-		CHECK(way(&w, "m.api.test", 443) == NET_INSPECT && way(&w, "m.api.test", 8000) == NET_INSPECT && way(&w, "free.test", 443) == NET_TUNNEL);
-		CHECK(way(&w, "93.184.216.34", 443) == NET_INSPECT && way(&w, "::ffff:93.184.216.34", 80) == NET_INSPECT && way(&w, "93.184.216.35", 443) == NET_TUNNEL);
+		CHECK(way(&w, "api.test", 443) == NET_INSPECT && way(&w, "API.test.", 80) == NET_INSPECT &&
+		      way(&w, "api.test", 8443) == NET_INSPECT && way(&w, "api.test", 22) == NET_INSPECT);
+		CHECK(way(&w, "a.key.test", 443) == NET_INSPECT && way(&w, "key.test", 443) == NET_TUNNEL &&
+		      way(&w, "other.test", 443) == NET_TUNNEL);
+		CHECK(way(&w, "m.api.test", 443) == NET_INSPECT && way(&w, "m.api.test", 8000) == NET_INSPECT &&
+		      way(&w, "free.test", 443) == NET_TUNNEL);
+		CHECK(way(&w, "93.184.216.34", 443) == NET_INSPECT &&
+		      way(&w, "::ffff:93.184.216.34", 80) == NET_INSPECT &&
+		      way(&w, "93.184.216.35", 443) == NET_TUNNEL);
 		/* over a policy that has nothing of all that */
 		w = after(&w, "network: {mode: none}");
 		CHECK(way(&w, "api.test", 443) == -1);
 		w = after(&w, plain);
 	}
 	/* where it gets one again, it is as if it had never been without */
-	w = after(&w, "network: {mode: allowlist, allow: [{host: api.test, credential: k}, {host: api.test, ports: [22]}]}");
+	w = after(
+		&w,
+		"network: {mode: allowlist, allow: [{host: api.test, credential: k}, {host: api.test, ports: [22]}]}");
 	CHECK(way(&w, "api.test", 443) == NET_INSPECT && way(&w, "api.test", 22) == NET_RAW);
 	w = after(&w, "network: {mode: public}");
-	CHECK(way(&w, "api.test", 9000) == NET_INSPECT && way(&w, "93.184.216.34", 9000) == NET_INSPECT && way(&w, "other.test", 9000) == NET_RAW);
+	CHECK(way(&w, "api.test", 9000) == NET_INSPECT && way(&w, "93.184.216.34", 9000) == NET_INSPECT &&
+	      way(&w, "other.test", 9000) == NET_RAW);
 	unmake(&w);
 }
 
@@ -155,16 +183,17 @@ static void names_match_whole_labels_in_any_case(void)
 
 static void another_method_is_not_asked_for_where_methods_are_restricted(void)
 {
-	static const char *const overriding[] = {"/?_method=PUT", "/?a=b&_method=PUT", "/?a;_method=x",
-						 "/?%5Fmethod=x", "/?%5fmeth%6fd=x",   "/?_METHOD=x",
-						 "/?+_method=x",  "/?.method=x",       "/?%20_method",
-						 "/?_method[]=x", "/?_method%00=x",    "/?X-HTTP-Method-Override=PUT",
-						 "/?%2Emethod=x", "/?[method=x",       "/?_HttpMethod=DELETE",
-						 "/?%24httpMethod=DELETE", "/?$httpMethod=DELETE", "/?a=b&.HTTPmethod=x", "/?X-REST-Method=x",
-						 "/?[_method]=x", "/?_method]=x", "/?a=b&%5b_method=x", "/?%5B%5D_method%5D=x", "/?_http[method=x", "/?%u005fmethod=x",
-						 "/?a=b& _method=x", "/?[_method", "/?X.HTTP.Method.Override=PUT"};
-	static const char *const fine[] = {"/_method", "/?a=_method", "/?method=x", "/?x_method=y",
-					   "/?",       "/?&&",        "/?=_method", "/?a[_method]=x", "/?_methods]=x", "/?__method=x", "/?_method_id=1"};
+	static const char *const overriding[] = {
+		"/?_method=PUT",        "/?a=b&_method=PUT",   "/?a;_method=x",        "/?%5Fmethod=x",
+		"/?%5fmeth%6fd=x",      "/?_METHOD=x",         "/?+_method=x",         "/?.method=x",
+		"/?%20_method",         "/?_method[]=x",       "/?_method%00=x",       "/?X-HTTP-Method-Override=PUT",
+		"/?%2Emethod=x",        "/?[method=x",         "/?_HttpMethod=DELETE", "/?%24httpMethod=DELETE",
+		"/?$httpMethod=DELETE", "/?a=b&.HTTPmethod=x", "/?X-REST-Method=x",    "/?[_method]=x",
+		"/?_method]=x",         "/?a=b&%5b_method=x",  "/?%5B%5D_method%5D=x", "/?_http[method=x",
+		"/?%u005fmethod=x",     "/?a=b& _method=x",    "/?[_method",           "/?X.HTTP.Method.Override=PUT"};
+	static const char *const fine[] = {
+		"/_method",       "/?a=_method",   "/?method=x",   "/?x_method=y",  "/?", "/?&&", "/?=_method",
+		"/?a[_method]=x", "/?_methods]=x", "/?__method=x", "/?_method_id=1"};
 	struct world w = make("network: {mode: allowlist, allow: [{host: m.test, methods: [GET, POST]}, {host: "
 			      "d.test}, {host: o.test}],\n"
 			      "  deny: [{host: d.test, methods: [DELETE]}]}");
@@ -188,19 +217,25 @@ static void another_method_is_not_asked_for_where_methods_are_restricted(void)
 	request.asks.override = true;
 	net_rules_request(w.rules, &request, &v);
 	CHECK(!v.allow && v.why == WHY_NEARLY);
-	CHECK(net_field_overrides(sv_of("x_http_method_override")) && net_field_overrides(sv_of("x-http_method-override")) &&
-	      net_field_overrides(sv_of("x_method_override")) && !net_field_overrides(sv_of("x-http-method-overrid")) &&
+	CHECK(net_field_overrides(sv_of("x_http_method_override")) &&
+	      net_field_overrides(sv_of("x-http_method-override")) && net_field_overrides(sv_of("x_method_override")) &&
+	      !net_field_overrides(sv_of("x-http-method-overrid")) &&
 	      !net_field_overrides(sv_of("x-http-method-override-")));
 	CHECK(net_field_overrides(sv_of("x-http-method")) && net_field_overrides(sv_of("x-method-override")) &&
 	      net_field_overrides(sv_of("x-http-method-override")) && !net_field_overrides(sv_of("x-method")));
-	CHECK(net_field_rewrites(sv_of("destination")) && net_field_rewrites(sv_of("request-uri")) && !net_field_rewrites(sv_of("dest")) && !net_field_rewrites(sv_of("range")));
-	CHECK(net_field_rewrites(sv_of("script_name")) && net_field_rewrites(sv_of("path-info")) && net_field_rewrites(sv_of("url")) && net_field_rewrites(sv_of("x-matched-path")) && !net_field_rewrites(sv_of("user-agent")) && !net_field_rewrites(sv_of("pragma")));
+	CHECK(net_field_rewrites(sv_of("destination")) && net_field_rewrites(sv_of("request-uri")) &&
+	      !net_field_rewrites(sv_of("dest")) && !net_field_rewrites(sv_of("range")));
+	CHECK(net_field_rewrites(sv_of("script_name")) && net_field_rewrites(sv_of("path-info")) &&
+	      net_field_rewrites(sv_of("url")) && net_field_rewrites(sv_of("x-matched-path")) &&
+	      !net_field_rewrites(sv_of("user-agent")) && !net_field_rewrites(sv_of("pragma")));
 	CHECK(net_field_rewrites(sv_of("x-original-url")) && net_field_rewrites(sv_of("x_rewrite_url")) &&
 	      net_field_rewrites(sv_of("x-forwarded-uri")) && net_field_rewrites(sv_of("x-forwarded-prefix")) &&
 	      !net_field_rewrites(sv_of("x-forwarded-for")) && !net_field_rewrites(sv_of("")));
-	CHECK(net_field_overrides(sv_of("x-http-verb-override")) && net_field_overrides(sv_of("x_rest_method")) && net_field_overrides(sv_of("x-requested-http-method")) &&
-	      net_field_overrides(sv_of("x-http-override")) && net_field_overrides(sv_of("x-override-method")));
-	CHECK(net_field_overrides(sv_of("x.http.method.override")) && net_field_overrides(sv_of("x~http'method!override")) && net_field_rewrites(sv_of("x.original.url")) &&
+	CHECK(net_field_overrides(sv_of("x-http-verb-override")) && net_field_overrides(sv_of("x_rest_method")) &&
+	      net_field_overrides(sv_of("x-requested-http-method")) && net_field_overrides(sv_of("x-http-override")) &&
+	      net_field_overrides(sv_of("x-override-method")));
+	CHECK(net_field_overrides(sv_of("x.http.method.override")) &&
+	      net_field_overrides(sv_of("x~http'method!override")) && net_field_rewrites(sv_of("x.original.url")) &&
 	      net_field_rewrites(sv_of("x^amz|copy*source")) && !net_field_overrides(sv_of("x.http.method.override.")));
 	/* What allows is exact, what denies is not. */
 	CHECK(!ask(&w, "m.test", 443, "get", "/") && !ask(&w, "d.test", 443, "delete", "/") &&
@@ -210,15 +245,29 @@ static void another_method_is_not_asked_for_where_methods_are_restricted(void)
 
 static void another_host_is_not_asked_for_where_a_rule_says_more_than_who_and_where(void)
 {
-	static const char *const fields[][2] = {
-		{"x-forwarded-host", "b"}, {"x_forwarded_host", "b"}, {"x-forwarded-server", "b"}, {"x-host", "b"}, {"x-http-host-override", ""},
-		{"x.host", "b"}, {"forwarded", "host=b"}, {"forwarded", "for=a;proto=http;HOST=b"}, {"forwarded", "for=a, for=c;host \t=\"b\""}};
-	static const char *const fine[][2] = {
-		{"host", "b"}, {"x-forwarded-for", "host=b"}, {"x-forwarded-proto", "http"}, {"forwarded", "for=host"}, {"forwarded", "host"}, {"forwarded", ""}, {"forwarded", "for=\"_gazonk\""}, {"via", "host=b"}};
+	static const char *const fields[][2] = {{"x-forwarded-host", "b"},
+						{"x_forwarded_host", "b"},
+						{"x-forwarded-server", "b"},
+						{"x-host", "b"},
+						{"x-http-host-override", ""},
+						{"x.host", "b"},
+						{"forwarded", "host=b"},
+						{"forwarded", "for=a;proto=http;HOST=b"},
+						{"forwarded", "for=a, for=c;host \t=\"b\""}};
+	static const char *const fine[][2] = {{"host", "b"},
+					      {"x-forwarded-for", "host=b"},
+					      {"x-forwarded-proto", "http"},
+					      {"forwarded", "for=host"},
+					      {"forwarded", "host"},
+					      {"forwarded", ""},
+					      {"forwarded", "for=\"_gazonk\""},
+					      {"via", "host=b"}};
 	static const char *const hosts[] = {"m.test", "p.test", "k.test", "g.test", "o.test", "r.test"};
 	const size_t n_minding = 4;
-	struct world w = make("network: {mode: allowlist, allow: [{host: m.test, methods: [POST]}, {host: p.test, paths: [/]}, {host: k.test, credential: k}, {host: g.test, graphql: {types: [query]}}, {host: o.test}, "
-			      "{host: r.test, rate: 9/s}]}");
+	struct world w =
+		make("network: {mode: allowlist, allow: [{host: m.test, methods: [POST]}, {host: p.test, paths: [/]}, "
+		     "{host: k.test, credential: k}, {host: g.test, graphql: {types: [query]}}, {host: o.test}, "
+		     "{host: r.test, rate: 9/s}]}");
 	struct net_request request;
 	struct net_verdict v;
 	struct reason why;
@@ -243,7 +292,8 @@ static void another_host_is_not_asked_for_where_a_rule_says_more_than_who_and_wh
 
 static void another_method_is_not_asked_for_where_bodies_are_judged_by_theirs(void)
 {
-	struct world w = make("network: {mode: allowlist, allow: [{host: m.test, paths: [/mcp], mcp: {tools: [x]}}, {host: g.test, graphql: {types: [query]}}]}");
+	struct world w = make("network: {mode: allowlist, allow: [{host: m.test, paths: [/mcp], mcp: {tools: [x]}}, "
+			      "{host: g.test, graphql: {types: [query]}}]}");
 	static const char *const hosts[] = {"m.test", "g.test"};
 	struct net_request request;
 	struct net_verdict v;
@@ -252,7 +302,8 @@ static void another_method_is_not_asked_for_where_bodies_are_judged_by_theirs(vo
 
 	for (i = 0; i < 2; i++) {
 		CHECK(ask(&w, hosts[i], 443, "POST", "/mcp") && ask(&w, hosts[i], 443, "GET", "/mcp"));
-		CHECK(!ask(&w, hosts[i], 443, "POST", "/mcp?_method=DELETE") && !ask(&w, hosts[i], 443, "GET", "/mcp?[_method]=DELETE"));
+		CHECK(!ask(&w, hosts[i], 443, "POST", "/mcp?_method=DELETE") &&
+		      !ask(&w, hosts[i], 443, "GET", "/mcp?[_method]=DELETE"));
 		request = get(hosts[i], 443, "POST", "/mcp");
 		request.asks.override = true;
 		net_rules_request(w.rules, &request, &v);
@@ -265,7 +316,8 @@ static void another_method_is_not_asked_for_where_bodies_are_judged_by_theirs(vo
 
 static void a_field_that_names_another_path_counts_where_paths_do(void)
 {
-	struct world w = make("network: {mode: allowlist, allow: [{host: p.test, paths: [\"/ok/**\"]}, {host: m.test, methods: [GET]}, "
+	struct world w = make("network: {mode: allowlist, allow: [{host: p.test, paths: [\"/ok/**\"]}, {host: m.test, "
+			      "methods: [GET]}, "
 			      "{host: d.test}],\n  deny: [{host: d.test, paths: [\"/admin/**\"]}]}");
 	static const struct {
 		const char *host;
@@ -275,7 +327,8 @@ static void a_field_that_names_another_path_counts_where_paths_do(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
-		struct net_request request = {.host = sv_of(asked[i].host), .port = 443, .method = sv_of("GET"), .target = sv_of("/ok/x")};
+		struct net_request request = {
+			.host = sv_of(asked[i].host), .port = 443, .method = sv_of("GET"), .target = sv_of("/ok/x")};
 
 		net_rules_request(w.rules, &request, &v);
 		CHECK(v.allow);
@@ -322,17 +375,21 @@ static void the_address_that_is_dialled_is_held_to_the_floor(void)
 
 static void all_that_a_range_says_holds_for_names_that_lead_there(void)
 {
-	struct world w = make("network: {mode: public, allow: [{cidr: 10.1.0.0/16, mcp: {tools: [x]}}, {cidr: 10.2.0.0/16, rate: 5/h}, {cidr: 10.3.0.0/16, graphql: {types: [query]}},\n"
+	struct world w = make("network: {mode: public, allow: [{cidr: 10.1.0.0/16, mcp: {tools: [x]}}, {cidr: "
+			      "10.2.0.0/16, rate: 5/h}, {cidr: 10.3.0.0/16, graphql: {types: [query]}},\n"
 			      "  {cidr: 10.3.3.0/24, paths: [/]}, {cidr: 1.0.0.0/8, rate: 6/h}]}");
 	struct net_request request = get("n.test", 443, "GET", "/");
 	struct net_verdict v;
 	struct reason why;
 	struct address a;
 
-	CHECK(!dials(&w, "10.1.0.1", "n.test", 443, "POST", false) && !dials(&w, "10.1.0.1", "n.test", 443, NULL, false));
+	CHECK(!dials(&w, "10.1.0.1", "n.test", 443, "POST", false) &&
+	      !dials(&w, "10.1.0.1", "n.test", 443, NULL, false));
 	/* Who asks for the address itself was judged by all of it before. */
-	CHECK(dials(&w, "10.1.0.1", "10.1.0.1", 443, "POST", false) && dials(&w, "10.1.0.1", "[::ffff:10.1.0.1]", 443, "POST", false));
-	CHECK(dials(&w, "10.3.3.1", "n.test", 443, "GET", false) && !dials(&w, "10.3.4.1", "n.test", 443, "GET", false));
+	CHECK(dials(&w, "10.1.0.1", "10.1.0.1", 443, "POST", false) &&
+	      dials(&w, "10.1.0.1", "[::ffff:10.1.0.1]", 443, "POST", false));
+	CHECK(dials(&w, "10.3.3.1", "n.test", 443, "GET", false) &&
+	      !dials(&w, "10.3.4.1", "n.test", 443, "GET", false));
 	CHECK(!dials(&w, "10.2.0.1", "n.test", 443, NULL, false) && address_parse(sv_of("10.2.0.1"), &a));
 	net_rules_address(w.rules, &a, &request, false, &v);
 	CHECK(v.allow && v.rate == 5 && v.budget == net_rules_budget(w.rules, 1));
@@ -349,16 +406,35 @@ static void all_that_a_range_says_holds_for_names_that_lead_there(void)
 	CHECK(address_parse(sv_of("10.1.0.1"), &a));
 	net_rules_address(w.rules, &a, &request, false, &v);
 	net_rules_reason(w.rules, &request, &a, &v, &why);
-	CHECK_STR(why.text, "n.test (10.1.0.1) is in 10.1.0.0/16, whose rule says more than its ports, and nobody would look into this connection.");
+	CHECK_STR(why.text, "n.test (10.1.0.1) is in 10.1.0.0/16, whose rule says more than its ports, and nobody "
+			    "would look into this connection.");
 	unmake(&w);
 }
 
 static void a_denied_address_is_denied_in_forms_that_carry_it(void)
 {
-	static const char *const forms[] = {"64:ff9b::8.8.8.8", "2002:808:808::1", "2606:4700::5efe:8.8.8.8", "2606:4700::200:5efe:808:808", "64:ff9b::9.9.9.9", "2002:909:909::",
-					    "64:ff9b:1::8.8.8.8", "64:ff9b:1:808:8:800::", "64:ff9b:1:8:8:808::", "64:ff9b:1:0:8:808:800::", "2001:0:808:808::1", "2001::f7f7:f7f7",
-					    "::8.8.8.8", "::ffff:0:808:808"};
-	static const char *const others[] = {"64:ff9b::8.9.8.8", "2002:809:808::1", "2606:4700::5efe:8.9.8.8", "2606:4700:808:808::808:808", "2001::808:f7f7", "64:ff9b:1::8.9.8.8", "::8.9.8.8", "::1"};
+	static const char *const forms[] = {"64:ff9b::8.8.8.8",
+					    "2002:808:808::1",
+					    "2606:4700::5efe:8.8.8.8",
+					    "2606:4700::200:5efe:808:808",
+					    "64:ff9b::9.9.9.9",
+					    "2002:909:909::",
+					    "64:ff9b:1::8.8.8.8",
+					    "64:ff9b:1:808:8:800::",
+					    "64:ff9b:1:8:8:808::",
+					    "64:ff9b:1:0:8:808:800::",
+					    "2001:0:808:808::1",
+					    "2001::f7f7:f7f7",
+					    "::8.8.8.8",
+					    "::ffff:0:808:808"};
+	static const char *const others[] = {"64:ff9b::8.9.8.8",
+					     "2002:809:808::1",
+					     "2606:4700::5efe:8.9.8.8",
+					     "2606:4700:808:808::808:808",
+					     "2001::808:f7f7",
+					     "64:ff9b:1::8.9.8.8",
+					     "::8.9.8.8",
+					     "::1"};
 	struct world w = make("network: {mode: allowlist, allow: [{host: n.test}, {cidr: \"::/0\"}],\n"
 			      "  deny: [{cidr: 8.8.0.0/16}, {host: 9.9.9.9}]}");
 	struct reason why;
@@ -366,7 +442,8 @@ static void a_denied_address_is_denied_in_forms_that_carry_it(void)
 
 	for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		policy_query_host(w.p, forms[i], 443, NULL, NULL, &why);
-		if (dials(&w, forms[i], "n.test", 443, NULL, false) || way(&w, forms[i], 443) >= 0 || why.answer != ANSWER_DENY) {
+		if (dials(&w, forms[i], "n.test", 443, NULL, false) || way(&w, forms[i], 443) >= 0 ||
+		    why.answer != ANSWER_DENY) {
 			printf("# %s\n", forms[i]);
 			CHECK(false);
 		}
@@ -377,9 +454,12 @@ static void a_denied_address_is_denied_in_forms_that_carry_it(void)
 			CHECK(false);
 		}
 	unmake(&w);
-	w = make("network: {mode: public, deny: [{cidr: 8.8.0.0/16, methods: [POST]}]}\ninference: {providers: {local: {kind: openai, url: \"https://1.1.1.1/v1\"}}}");
-	CHECK(way(&w, "64:ff9b::8.8.8.8", 443) == NET_INSPECT && way(&w, "64:ff9b::8.9.8.8", 443) == NET_TUNNEL && way(&w, "64:ff9b::1.1.1.1", 443) < 0);
-	CHECK(!dials(&w, "64:ff9b::8.8.8.8", "n.test", 443, NULL, false) && dials(&w, "64:ff9b::8.8.8.8", "n.test", 443, "GET", false));
+	w = make("network: {mode: public, deny: [{cidr: 8.8.0.0/16, methods: [POST]}]}\ninference: {providers: {local: "
+		 "{kind: openai, url: \"https://1.1.1.1/v1\"}}}");
+	CHECK(way(&w, "64:ff9b::8.8.8.8", 443) == NET_INSPECT && way(&w, "64:ff9b::8.9.8.8", 443) == NET_TUNNEL &&
+	      way(&w, "64:ff9b::1.1.1.1", 443) < 0);
+	CHECK(!dials(&w, "64:ff9b::8.8.8.8", "n.test", 443, NULL, false) &&
+	      dials(&w, "64:ff9b::8.8.8.8", "n.test", 443, "GET", false));
 	unmake(&w);
 }
 
@@ -469,8 +549,10 @@ static void a_credential_goes_along_with_any_rule_that_fits_and_names_it(void)
 
 static void the_next_rule_with_a_credential_is_found_in_order(void)
 {
-	struct world w = make("network: {mode: allowlist, allow: [{host: a.test}, {host: \"*.test\", mcp: {tools: [x]}, credential: one},\n"
-			      "  {host: a.test, methods: [GET], credential: two}, {host: a.test, graphql: {types: [query]}, credential: three}]}");
+	struct world w = make("network: {mode: allowlist, allow: [{host: a.test}, {host: \"*.test\", mcp: {tools: "
+			      "[x]}, credential: one},\n"
+			      "  {host: a.test, methods: [GET], credential: two}, {host: a.test, graphql: {types: "
+			      "[query]}, credential: three}]}");
 	struct net_request request = get("a.test", 443, "POST", "/");
 	const struct net_rule *r;
 	struct net_verdict v;
@@ -667,7 +749,8 @@ static struct world random_world(uint64_t *s)
 	static const char *const modes[] = {"allowlist", "allowlist", "allowlist", "public", "none"};
 	static const char *const providers[] = {
 		"", "inference: {providers: {v: {kind: openai, url: \"http://a.test:1/v1\"}}}\n",
-		"inference: {providers: {v: {kind: openai, url: \"http://b.a.test:22/v1\", credential: k}, w: {kind: openai, url: \"http://8.8.8.8/v1\", credential: k}}}\n"};
+		"inference: {providers: {v: {kind: openai, url: \"http://b.a.test:22/v1\", credential: k}, w: {kind: "
+		"openai, url: \"http://8.8.8.8/v1\", credential: k}}}\n"};
 	AUTO_BUF text = {0};
 	uint32_t i, n;
 
@@ -749,7 +832,9 @@ static void a_tunnel_hides_nothing_that_a_rule_refuses(void)
 				if (carried != NET_TUNNEL && carried != NET_RAW)
 					continue;
 				tunnels++;
-				CHECK(w.p->inference.n_providers < 2 || (strcmp(hosts[h], "8.8.8.8") != 0 && strcmp(hosts[h], "b.a.test") != 0) || ports[p] == 5432 || (ports[p] == 22 && h == 3));
+				CHECK(w.p->inference.n_providers < 2 ||
+				      (strcmp(hosts[h], "8.8.8.8") != 0 && strcmp(hosts[h], "b.a.test") != 0) ||
+				      ports[p] == 5432 || (ports[p] == 22 && h == 3));
 				for (m = 0; m < 3; m++)
 					for (t = 0; t < 5; t++)
 						CHECK(ask(&w, hosts[h], ports[p], methods[m], targets[t]));

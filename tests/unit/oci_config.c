@@ -14,8 +14,18 @@ static struct box_mount mounts[] = {
 	{.kind = BOX_PROC, .target = "/proc", .folder = true, .writable = true},
 	{.kind = BOX_PTS, .target = "/dev/pts", .folder = true, .writable = true},
 	{.kind = BOX_TMPFS, .target = "/tmp", .folder = true, .writable = true, .mode = 01777, .size = 4096},
-	{.kind = BOX_SHM, .target = "/dev/shm", .folder = true, .writable = true, .no_exec = true, .mode = 01777, .size = 8192},
-	{.kind = BOX_BIND, .source = "/nonexistent/w \"q\"\n\\u\t\xc3\xa9", .target = "/w \"q\"\n\\u\t\xc3\xa9", .folder = true, .writable = true},
+	{.kind = BOX_SHM,
+	 .target = "/dev/shm",
+	 .folder = true,
+	 .writable = true,
+	 .no_exec = true,
+	 .mode = 01777,
+	 .size = 8192},
+	{.kind = BOX_BIND,
+	 .source = "/nonexistent/w \"q\"\n\\u\t\xc3\xa9",
+	 .target = "/w \"q\"\n\\u\t\xc3\xa9",
+	 .folder = true,
+	 .writable = true},
 	{.kind = BOX_BIND, .source = "/nonexistent/mask", .target = "/usr/.env"},
 	{.kind = BOX_MASK, .target = "/proc/kallsyms"},
 	{.kind = BOX_BIND, .source = "/nonexistent/run", .target = BOX_DIR, .folder = true, .no_exec = true},
@@ -23,14 +33,22 @@ static struct box_mount mounts[] = {
 };
 enum { USR, PROC, PTS, TMP, SHM, ODD, COVER, MASK, RUN, INIT, MOUNTS };
 
-static const struct box_ids mapped = {.user = BOX_USER_BECOME, .inside = 1000, .host = 1904194404, .host_init = 1900000100, .mapped = true};
-static const struct box_ids nested = {.user = BOX_USER_NESTED, .inside = 1000, .host = 501, .host_init = 501, .mapped = true};
+static const struct box_ids mapped = {
+	.user = BOX_USER_BECOME, .inside = 1000, .host = 1904194404, .host_init = 1900000100, .mapped = true};
+static const struct box_ids nested = {
+	.user = BOX_USER_NESTED, .inside = 1000, .host = 501, .host_init = 501, .mapped = true};
 static const struct box_ids plain = {.user = BOX_USER_IS, .inside = 0, .host = 501, .host_init = 501};
 
 static json_t *document_of(const char *runtime, const struct box_ids *ids, const struct box_join *join)
 {
 	struct plan plan = {0};
-	struct box b = {.plan = &plan, .ids = *ids, .mounts = mounts, .n_mounts = MOUNTS, .id = "01234567", .dir = "/nonexistent", .join = *join};
+	struct box b = {.plan = &plan,
+			.ids = *ids,
+			.mounts = mounts,
+			.n_mounts = MOUNTS,
+			.id = "01234567",
+			.dir = "/nonexistent",
+			.join = *join};
 	struct error err = {0};
 	AUTO_BUF text = {0};
 	json_t *doc;
@@ -83,7 +101,8 @@ static json_t *mount_of(json_t *doc, const char *target)
 
 static void only_cordon_init_is_started_and_nothing_of_the_command_is_said(void)
 {
-	json_t *doc = document("runc", &mapped), *process = json_object_get(doc, "process"), *args = json_object_get(process, "args");
+	json_t *doc = document("runc", &mapped), *process = json_object_get(doc, "process"),
+	       *args = json_object_get(process, "args");
 
 	CHECK(json_array_size(args) == 3);
 	CHECK_STR(text(json_array_get(args, 0)), "/run/cordon/init");
@@ -104,7 +123,9 @@ static void capabilities_are_few_and_the_same_in_all_sets(void)
 		const struct box_ids *ids;
 		size_t n;
 		const char *one, *not;
-	} rows[] = {{&mapped, 7, "CAP_SYS_RESOURCE", "CAP_SETFCAP"}, {&nested, 6, "CAP_SETFCAP", "CAP_SETUID"}, {&plain, 4, "CAP_KILL", "CAP_SYS_RESOURCE"}};
+	} rows[] = {{&mapped, 7, "CAP_SYS_RESOURCE", "CAP_SETFCAP"},
+		    {&nested, 6, "CAP_SETFCAP", "CAP_SETUID"},
+		    {&plain, 4, "CAP_KILL", "CAP_SYS_RESOURCE"}};
 	size_t i, k;
 
 	for (i = 0; i < ARRAY_LEN(rows); i++) {
@@ -113,7 +134,8 @@ static void capabilities_are_few_and_the_same_in_all_sets(void)
 		for (k = 0; k < ARRAY_LEN(sets); k++) {
 			json_t *set = json_object_get(caps, sets[k]);
 
-			CHECK(json_array_size(set) == rows[i].n && has(set, rows[i].one) && !has(set, rows[i].not) && !has(set, "CAP_SYS_ADMIN"));
+			CHECK(json_array_size(set) == rows[i].n && has(set, rows[i].one) && !has(set, rows[i].not ) &&
+			      !has(set, "CAP_SYS_ADMIN"));
 		}
 		json_decref(doc);
 	}
@@ -146,10 +168,14 @@ static void mounts_keep_their_order_behind_a_dev_of_the_runtimes_own(void)
 
 static void what_is_not_writable_is_read_only_with_all_below_it(void)
 {
-	json_t *doc = document("runc", &mapped), *usr = json_object_get(mount_of(doc, "/usr"), "options"), *odd = json_object_get(mount_of(doc, mounts[ODD].target), "options"),
-	       *cover = json_object_get(mount_of(doc, "/usr/.env"), "options"), *run = json_object_get(mount_of(doc, BOX_DIR), "options"), *init = json_object_get(mount_of(doc, BOX_INIT), "options");
+	json_t *doc = document("runc", &mapped), *usr = json_object_get(mount_of(doc, "/usr"), "options"),
+	       *odd = json_object_get(mount_of(doc, mounts[ODD].target), "options"),
+	       *cover = json_object_get(mount_of(doc, "/usr/.env"), "options"),
+	       *run = json_object_get(mount_of(doc, BOX_DIR), "options"),
+	       *init = json_object_get(mount_of(doc, BOX_INIT), "options");
 
-	CHECK(has(usr, "rbind") && has(usr, "ro") && has(usr, "rro") && has(usr, "nosuid") && has(usr, "rnosuid") && has(usr, "nodev") && has(usr, "rnodev") && !has(usr, "noexec"));
+	CHECK(has(usr, "rbind") && has(usr, "ro") && has(usr, "rro") && has(usr, "nosuid") && has(usr, "rnosuid") &&
+	      has(usr, "nodev") && has(usr, "rnodev") && !has(usr, "noexec"));
 	CHECK(has(odd, "rbind") && !has(odd, "ro") && !has(odd, "rro") && has(odd, "nosuid") && has(odd, "nodev"));
 	CHECK(has(cover, "bind") && has(cover, "ro") && !has(cover, "rbind"));
 	CHECK(has(run, "ro") && has(run, "noexec"));
@@ -162,8 +188,10 @@ static void scratch_space_has_its_size_and_mode(void)
 	json_t *doc = document("crun", &mapped), *tmp = mount_of(doc, "/tmp"), *shm = mount_of(doc, "/dev/shm");
 
 	CHECK_STR(text(json_object_get(tmp, "type")), "tmpfs");
-	CHECK(has(json_object_get(tmp, "options"), "size=4096") && has(json_object_get(tmp, "options"), "mode=1777") && !has(json_object_get(tmp, "options"), "noexec"));
-	CHECK(has(json_object_get(shm, "options"), "size=8192") && has(json_object_get(shm, "options"), "noexec") && has(json_object_get(shm, "options"), "nodev"));
+	CHECK(has(json_object_get(tmp, "options"), "size=4096") && has(json_object_get(tmp, "options"), "mode=1777") &&
+	      !has(json_object_get(tmp, "options"), "noexec"));
+	CHECK(has(json_object_get(shm, "options"), "size=8192") && has(json_object_get(shm, "options"), "noexec") &&
+	      has(json_object_get(shm, "options"), "nodev"));
 	json_decref(doc);
 }
 
@@ -222,16 +250,19 @@ static void every_namespace_is_new(void)
 
 static void a_member_has_its_leaders_network_and_no_power_over_it(void)
 {
-	json_t *own = document_of("runc", &mapped, &(struct box_join){.id = "89abcdef", .net = 7}), *guest = document_of("gvisor", &plain, &(struct box_join){.id = "89abcdef", .net = -1});
+	json_t *own = document_of("runc", &mapped, &(struct box_join){.id = "89abcdef", .net = 7}),
+	       *guest = document_of("gvisor", &plain, &(struct box_join){.id = "89abcdef", .net = -1});
 	json_t *network = json_array_get(at(own, "linux", "namespaces"), 0);
 
 	CHECK_STR(text(json_object_get(network, "type")), "network");
 	CHECK_STR(text(json_object_get(network, "path")), "/nonexistent/network");
-	CHECK(has_namespace(own, "user") && has_namespace(own, "pid") && has_namespace(own, "ipc") && !json_object_get(own, "annotations"));
+	CHECK(has_namespace(own, "user") && has_namespace(own, "pid") && has_namespace(own, "ipc") &&
+	      !json_object_get(own, "annotations"));
 	CHECK(has_namespace(guest, "network"));
 	CHECK_STR(text(at(guest, "annotations", "io.kubernetes.cri.container-type")), "container");
 	CHECK_STR(text(at(guest, "annotations", "io.kubernetes.cri.sandbox-id")), "cordon-89abcdef");
-	CHECK(!has(json_object_get(at(own, "process", "capabilities"), "bounding"), "CAP_NET_ADMIN") && !has(json_object_get(at(guest, "process", "capabilities"), "bounding"), "CAP_NET_ADMIN"));
+	CHECK(!has(json_object_get(at(own, "process", "capabilities"), "bounding"), "CAP_NET_ADMIN") &&
+	      !has(json_object_get(at(guest, "process", "capabilities"), "bounding"), "CAP_NET_ADMIN"));
 	CHECK(!at(own, "linux", "sysctl"));
 	json_decref(own);
 	json_decref(guest);
@@ -249,9 +280,12 @@ static void ids_are_mapped_one_by_one(void)
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
-		CHECK(json_array_size(at(two, "linux", kinds[i])) == 2 && json_array_size(at(one, "linux", kinds[i])) == 1);
-		CHECK(mapping(two, kinds[i], 0, "containerID") == 0 && mapping(two, kinds[i], 0, "hostID") == 1900000100 && mapping(two, kinds[i], 0, "size") == 1);
-		CHECK(mapping(two, kinds[i], 1, "containerID") == 1000 && mapping(two, kinds[i], 1, "hostID") == 1904194404 && mapping(two, kinds[i], 1, "size") == 1);
+		CHECK(json_array_size(at(two, "linux", kinds[i])) == 2 &&
+		      json_array_size(at(one, "linux", kinds[i])) == 1);
+		CHECK(mapping(two, kinds[i], 0, "containerID") == 0 &&
+		      mapping(two, kinds[i], 0, "hostID") == 1900000100 && mapping(two, kinds[i], 0, "size") == 1);
+		CHECK(mapping(two, kinds[i], 1, "containerID") == 1000 &&
+		      mapping(two, kinds[i], 1, "hostID") == 1904194404 && mapping(two, kinds[i], 1, "size") == 1);
 		CHECK(mapping(one, kinds[i], 0, "containerID") == 0 && mapping(one, kinds[i], 0, "hostID") == 501);
 	}
 	json_decref(two);
@@ -260,12 +294,16 @@ static void ids_are_mapped_one_by_one(void)
 
 static void the_kernels_surface_is_covered_where_it_is_the_hosts(void)
 {
-	json_t *doc = document("crun", &mapped), *own = document("gvisor", &plain), *seccomp = at(doc, "linux", "seccomp");
+	json_t *doc = document("crun", &mapped), *own = document("gvisor", &plain),
+	       *seccomp = at(doc, "linux", "seccomp");
 	json_t *names = json_object_get(json_array_get(json_object_get(seccomp, "syscalls"), 0), "names");
 
-	CHECK(has(at(doc, "linux", "maskedPaths"), "/proc/kallsyms") && has(at(doc, "linux", "readonlyPaths"), "/proc/sys/kernel") && !has(at(doc, "linux", "readonlyPaths"), "/proc/sys/user"));
+	CHECK(has(at(doc, "linux", "maskedPaths"), "/proc/kallsyms") &&
+	      has(at(doc, "linux", "readonlyPaths"), "/proc/sys/kernel") &&
+	      !has(at(doc, "linux", "readonlyPaths"), "/proc/sys/user"));
 	CHECK(json_array_size(json_object_get(seccomp, "architectures")) == 1);
-	CHECK(has(names, "kexec_load") && has(names, "bpf") && has(names, "io_uring_setup") && has(names, "open_by_handle_at") && has(names, "keyctl"));
+	CHECK(has(names, "kexec_load") && has(names, "bpf") && has(names, "io_uring_setup") &&
+	      has(names, "open_by_handle_at") && has(names, "keyctl"));
 	CHECK(!has(names, "unshare") && !has(names, "seccomp") && !has(names, "execve")); /* cordon-init's tools */
 	CHECK(!at(own, "linux", "seccomp") && !at(own, "linux", "maskedPaths"));
 	json_decref(doc);
@@ -276,7 +314,8 @@ static void a_runtime_is_told_nothing_of_cgroups_and_hooks(void)
 {
 	json_t *doc = document("runc", &mapped);
 
-	CHECK(!at(doc, "linux", "resources") && !at(doc, "linux", "cgroupsPath") && !json_object_get(doc, "hooks") && !json_object_get(doc, "annotations") && !at(doc, "linux", "devices"));
+	CHECK(!at(doc, "linux", "resources") && !at(doc, "linux", "cgroupsPath") && !json_object_get(doc, "hooks") &&
+	      !json_object_get(doc, "annotations") && !at(doc, "linux", "devices"));
 	json_decref(doc);
 }
 
@@ -290,7 +329,8 @@ static void programs_are_looked_for_in_folders_of_the_system_only(void)
 		r = oci_runtime_find(names[i]);
 		CHECK(r && r->paths[0]);
 		for (k = 0; r && r->paths[k]; k++)
-			CHECK(strncmp(r->paths[k], "/usr/", 5) == 0 || strncmp(r->paths[k], "/sbin/", 6) == 0 || strncmp(r->paths[k], "/bin/", 5) == 0);
+			CHECK(strncmp(r->paths[k], "/usr/", 5) == 0 || strncmp(r->paths[k], "/sbin/", 6) == 0 ||
+			      strncmp(r->paths[k], "/bin/", 5) == 0);
 	}
 	CHECK(!oci_runtime_find("docker") && !oci_runtime_find(""));
 }
@@ -299,7 +339,9 @@ static void the_last_error_of_a_log_is_what_was_said(void)
 {
 	char out[100];
 
-	CHECK(oci_said_log(sv_of("{\"level\":\"error\",\"msg\":\"first\"}\n{\"level\":\"error\",\"msg\":\"second \\u001b[31m\\nline\"}\n{\"level\":\"warning\",\"msg\":\"w\"}\n"), out, sizeof(out)));
+	CHECK(oci_said_log(sv_of("{\"level\":\"error\",\"msg\":\"first\"}\n{\"level\":\"error\",\"msg\":\"second "
+				 "\\u001b[31m\\nline\"}\n{\"level\":\"warning\",\"msg\":\"w\"}\n"),
+			   out, sizeof(out)));
 	CHECK_STR(out, "second \\x1b[31m\\x0aline");
 	CHECK(!oci_said_log(sv_of("{\"level\":\"info\",\"msg\":\"x\"}\n"), out, sizeof(out)));
 	CHECK(!oci_said_log(sv_of("garbage\n{\"level\":3,\"msg\":[]}\n{\"level\":\"error\"\n"), out, sizeof(out)));
@@ -307,7 +349,8 @@ static void the_last_error_of_a_log_is_what_was_said(void)
 	CHECK(oci_said_output(sv_of("a\nlast one\x07\r\n\n"), out, sizeof(out)));
 	CHECK_STR(out, "last one\\x07");
 	CHECK(!oci_said_output(sv_of("\n \n"), out, sizeof(out)));
-	CHECK(oci_said_output(sv_of("why it failed\nW0412 10:11:12.131415   1617 file.go:18] and what it warned of\n"), out, sizeof(out)));
+	CHECK(oci_said_output(sv_of("why it failed\nW0412 10:11:12.131415   1617 file.go:18] and what it warned of\n"),
+			      out, sizeof(out)));
 	CHECK_STR(out, "why it failed");
 	CHECK(!oci_said_output(sv_of("W0412 10:11:12.131415   1617 file.go:18] nothing else\n"), out, sizeof(out)));
 	CHECK(oci_said_output(sv_of("Why\nW041\n"), out, sizeof(out)));

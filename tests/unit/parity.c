@@ -74,7 +74,9 @@ static void native_refuses_only_what_nobody_can_do(void)
 
 	for (r = parity_keys; r->key; r++)
 		for (k = RUNTIME_NATIVE; k < RUNTIMES; k++)
-			CHECK(r->on[RUNTIME_NATIVE].state == PARITY_REFUSED ? r->on[k].state == PARITY_REFUSED : r->on[RUNTIME_NATIVE].state != PARITY_OTHERWISE);
+			CHECK(r->on[RUNTIME_NATIVE].state == PARITY_REFUSED
+				      ? r->on[k].state == PARITY_REFUSED
+				      : r->on[RUNTIME_NATIVE].state != PARITY_OTHERWISE);
 }
 
 static void no_key_below_another_is_mistaken_for_it(void)
@@ -144,7 +146,8 @@ static void an_ordinary_users_gvisor_has_one_id_only(void)
 static void defaults_are_refused_nowhere(void)
 {
 	struct error err = {0};
-	struct policy *p = memory_policy("process: {allow_exec: [\"**\"], deny_exec: []}\nnetwork: {loopback: true}", NULL, &err);
+	struct policy *p =
+		memory_policy("process: {allow_exec: [\"**\"], deny_exec: []}\nnetwork: {loopback: true}", NULL, &err);
 	unsigned k;
 
 	for (k = RUNTIME_NATIVE; k < RUNTIMES; k++)

@@ -5,7 +5,8 @@ static void a_folder_holds_itself_and_what_is_below(void)
 {
 	CHECK(path_is_in("/a/b", "/a/b") && path_is_in("/a/b/c", "/a/b") && path_is_in("a/b", "a"));
 	CHECK(!path_is_in("/a/bc", "/a/b") && !path_is_in("/a", "/a/b") && !path_is_in("", "a"));
-	CHECK(path_is_below("/a/b/c", "/a/b") && !path_is_below("/a/b", "/a/b") && !path_is_below("/a/b/", "/a/b") && !path_is_below("/a/bc", "/a/b"));
+	CHECK(path_is_below("/a/b/c", "/a/b") && !path_is_below("/a/b", "/a/b") && !path_is_below("/a/b/", "/a/b") &&
+	      !path_is_below("/a/bc", "/a/b"));
 }
 
 static void all_is_in_the_root_and_nothing_relative(void)

@@ -1,4 +1,5 @@
-/* What a pattern finds on the host, on file systems that say which entries are folders and on those that do not: readdir(), which is readdir64() to the linker, is wrapped (meson.build). */
+/* What a pattern finds on the host, on file systems that say which entries are folders and on those that do not:
+ * readdir(), which is readdir64() to the linker, is wrapped (meson.build). */
 #include <dirent.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -55,7 +56,8 @@ static int found_by(const char *pattern)
 
 static void a_pattern_goes_down_where_folders_are_not_called_so(void)
 {
-	CHECK(mkdir(in_top("a"), 0700) == 0 && mkdir(in_top("a/b"), 0700) == 0 && mkdir(in_top("a/b/key"), 0700) == 0 && mkdir(in_top("key"), 0700) == 0);
+	CHECK(mkdir(in_top("a"), 0700) == 0 && mkdir(in_top("a/b"), 0700) == 0 && mkdir(in_top("a/b/key"), 0700) == 0 &&
+	      mkdir(in_top("key"), 0700) == 0);
 	CHECK(symlink("a", in_top("link")) == 0);
 	for (silent = false;; silent = true) {
 		CHECK(found_by("**/key") == 2); /* none through the link */
@@ -65,7 +67,8 @@ static void a_pattern_goes_down_where_folders_are_not_called_so(void)
 			break;
 	}
 	CHECK(silenced > 0);
-	CHECK(rmdir(in_top("a/b/key")) == 0 && rmdir(in_top("a/b")) == 0 && rmdir(in_top("a")) == 0 && rmdir(in_top("key")) == 0 && unlink(in_top("link")) == 0);
+	CHECK(rmdir(in_top("a/b/key")) == 0 && rmdir(in_top("a/b")) == 0 && rmdir(in_top("a")) == 0 &&
+	      rmdir(in_top("key")) == 0 && unlink(in_top("link")) == 0);
 }
 
 static void the_kernels_own_file_systems_are_not_searched(void)

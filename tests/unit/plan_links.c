@@ -32,7 +32,8 @@ static void random_path(unsigned *seed, struct buf *out)
 	unsigned i, n = 1 + next_random(seed) % 4;
 
 	for (i = 0; i < n; i++)
-		(void)buf_printf(out, "%s%s", i ? next_random(seed) % 8 ? "/" : "//" : "", names[next_random(seed) % ARRAY_LEN(names)]);
+		(void)buf_printf(out, "%s%s", i ? next_random(seed) % 8 ? "/" : "//" : "",
+				 names[next_random(seed) % ARRAY_LEN(names)]);
 }
 
 /* Links lead out of the test's folder, too: nothing is made there. */
@@ -118,7 +119,8 @@ static void each_link_is_told_with_the_folder_that_it_lies_in(void)
 	struct plan_way way;
 
 	CHECK(mkdir(in(a, "one"), 0700) == 0 && mkdir(in(a, "two"), 0750) == 0 && mkdir(in(a, "two/deep"), 0700) == 0);
-	CHECK(symlink("../two", in(a, "one/way")) == 0 && symlink("deep/../deep", in(a, "two/on")) == 0 && symlink(in(a, "one/way"), in(a, "first")) == 0);
+	CHECK(symlink("../two", in(a, "one/way")) == 0 && symlink("deep/../deep", in(a, "two/on")) == 0 &&
+	      symlink(in(a, "one/way"), in(a, "first")) == 0);
 	CHECK(plan_links_find(a, in(a, "first/on"), &way) == 0);
 	CHECK_STR(way.real, in(a, "two/deep"));
 	CHECK(count(&way) == 3);
@@ -169,7 +171,8 @@ static const char *told(struct arena *a, const struct plan_way *way)
 	const char *s = "";
 
 	for (l = way->links; l; l = l->next)
-		s = arena_printf(a, "%s %s", s, strncmp(l->path, root, strlen(root)) == 0 ? l->path + strlen(root) + 1 : l->path);
+		s = arena_printf(a, "%s %s", s,
+				 strncmp(l->path, root, strlen(root)) == 0 ? l->path + strlen(root) + 1 : l->path);
 	return s;
 }
 
@@ -200,8 +203,10 @@ static void a_trace_goes_on_where_nothing_stands(void)
 	struct plan_way way;
 	unsigned i;
 
-	CHECK(mkdir(in(a, "t"), 0700) == 0 && mkdir(in(a, "t/real"), 0700) == 0 && mkdir(in(a, "t/real/deep"), 0700) == 0);
-	CHECK(symlink("real/deep", in(a, "t/way")) == 0 && symlink("..", in(a, "t/real/up")) == 0 && close(creat(in(a, "t/file"), 0600)) == 0);
+	CHECK(mkdir(in(a, "t"), 0700) == 0 && mkdir(in(a, "t/real"), 0700) == 0 &&
+	      mkdir(in(a, "t/real/deep"), 0700) == 0);
+	CHECK(symlink("real/deep", in(a, "t/way")) == 0 && symlink("..", in(a, "t/real/up")) == 0 &&
+	      close(creat(in(a, "t/file"), 0600)) == 0);
 	for (i = 0; i < ARRAY_LEN(cases); i++) {
 		CHECK(plan_links_trace(a, in(a, "t"), cases[i].text, &way) == 0);
 		CHECK_STR(way.real ? way.real : "", in(a, cases[i].real));

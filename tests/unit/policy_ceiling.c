@@ -153,7 +153,9 @@ static void a_pattern_that_floats_opens_no_folder(void)
 	CHECK_HAS(memory_error("filesystem: {read: [\"/mnt/*/keep\"]}", floats), "is outside");
 	CHECK_HAS(memory_error("filesystem: {write: [/mnt/build]}", floats), "is outside");
 	CHECK_HAS(memory_error("filesystem: {write: [/mnt/build]}", "filesystem: {write: [\"**\"]}"), "is outside");
-	CHECK_HAS(memory_error("filesystem: {write: [/opt/build]}", "filesystem: {read: [/opt], write: [\"**/build\"]}"), "is outside");
+	CHECK_HAS(
+		memory_error("filesystem: {write: [/opt/build]}", "filesystem: {read: [/opt], write: [\"**/build\"]}"),
+		"is outside");
 	CHECK_STR(memory_error("filesystem: {read: [\"**/keep\"], write: [\"**/build\", sub]}", floats), "");
 	CHECK_STR(memory_error("filesystem: {read: [/opt/keep]}", "filesystem: {read: [/opt, \"**/keep\"]}"), "");
 }
@@ -165,10 +167,14 @@ static void what_a_ceiling_bounds_is_known_to_whoever_follows_links(void)
 		const char *ceiling;
 		bool read, write, workdir_read, workdir_write;
 	} cases[] = {
-		{"filesystem: {read: [/opt]}", true, true, false, false},          {"filesystem: {write: [/opt]}", false, true, false, false},
-		{"filesystem: {read: []}", true, true, false, false},              {"filesystem: {workdir: read-write}", false, false, false, false},
-		{"filesystem: {workdir: copy}", false, false, false, true},        {"filesystem: {workdir: read-only}", false, false, false, true},
-		{"filesystem: {workdir: none}", false, false, true, true},         {NULL, false, false, false, false},
+		{"filesystem: {read: [/opt]}", true, true, false, false},
+		{"filesystem: {write: [/opt]}", false, true, false, false},
+		{"filesystem: {read: []}", true, true, false, false},
+		{"filesystem: {workdir: read-write}", false, false, false, false},
+		{"filesystem: {workdir: copy}", false, false, false, true},
+		{"filesystem: {workdir: read-only}", false, false, false, true},
+		{"filesystem: {workdir: none}", false, false, true, true},
+		{NULL, false, false, false, false},
 	};
 	const struct pol_fs *fs;
 	struct policy *p;
@@ -178,7 +184,8 @@ static void what_a_ceiling_bounds_is_known_to_whoever_follows_links(void)
 		p = below("process: {max_processes: 8}", cases[i].ceiling);
 		fs = &p->fs;
 		CHECK(fs->read_bounded == cases[i].read && fs->write_bounded == cases[i].write);
-		CHECK(fs->workdir_read_bounded == cases[i].workdir_read && fs->workdir_write_bounded == cases[i].workdir_write);
+		CHECK(fs->workdir_read_bounded == cases[i].workdir_read &&
+		      fs->workdir_write_bounded == cases[i].workdir_write);
 		policy_free(p);
 	}
 }
@@ -211,16 +218,20 @@ static void rates_calls_and_asking_are_only_tightened(void)
 
 	CHECK(p->net.allow.n == 3 && p->net.ask.v == 0);
 	if (p->net.allow.n == 3) {
-		CHECK(v[0].rate.v == 10 * 3600 && list_is(&v[0].mcp.tools, "read_*") && list_is(&v[0].mcp.methods, "tools/*"));
-		CHECK(v[1].rate.v == 60 && list_is(&v[1].graphql.types, "query") && list_is(&v[1].graphql.operations, "user"));
+		CHECK(v[0].rate.v == 10 * 3600 && list_is(&v[0].mcp.tools, "read_*") &&
+		      list_is(&v[0].mcp.methods, "tools/*"));
+		CHECK(v[1].rate.v == 60 && list_is(&v[1].graphql.types, "query") &&
+		      list_is(&v[1].graphql.operations, "user"));
 		CHECK(v[2].rate.v == 3 && list_is(&v[2].mcp.tools, "x"));
 		/* The ceiling's rate is one budget, however a request cuts its rule. */
 		CHECK(v[0].rate.at.file == v[2].rate.at.file && v[0].rate.at.line == 6);
 	}
 	policy_free(p);
 	/* What both allow may be nothing, and is never everything. */
-	p = below("network: {mode: allowlist, allow: [{host: a.b, mcp: {tools: [x]}}, {host: c.d, graphql: {types: [mutation]}}, {host: e.f, mcp: {tools: [x]}}]}",
-		  "network: {mode: allowlist, allow: [{host: a.b, mcp: {tools: [y]}}, {host: c.d, graphql: {types: [query]}}, {host: e.f, graphql: {types: [query]}}]}");
+	p = below("network: {mode: allowlist, allow: [{host: a.b, mcp: {tools: [x]}}, {host: c.d, graphql: {types: "
+		  "[mutation]}}, {host: e.f, mcp: {tools: [x]}}]}",
+		  "network: {mode: allowlist, allow: [{host: a.b, mcp: {tools: [y]}}, {host: c.d, graphql: {types: "
+		  "[query]}}, {host: e.f, graphql: {types: [query]}}]}");
 	CHECK(p->net.allow.n == 0);
 	policy_free(p);
 	CHECK_HAS(memory_error("network: {mode: allowlist, allow: [{host: a.b, mcp: {tools: [\"*_a\"]}}]}",
@@ -267,7 +278,8 @@ static void the_ceilings_runtime_holds(void)
 	CHECK_HAS(memory_error("process: {runtime: native}", "process: {categories: {terminal: gvisor}}"),
 		  "gvisor for terminal");
 	p = below("process: {categories: {terminal: native, web: runc}}", "process: {categories: {terminal: gvisor}}");
-	CHECK(runtime_of_category(&p->process.categories, "terminal") == RUNTIME_GVISOR && runtime_of_category(&p->process.categories, "web") == RUNTIME_RUNC);
+	CHECK(runtime_of_category(&p->process.categories, "terminal") == RUNTIME_GVISOR &&
+	      runtime_of_category(&p->process.categories, "web") == RUNTIME_RUNC);
 	policy_free(p);
 }
 
@@ -395,7 +407,8 @@ static void modes_of_the_network_meet(void)
 
 static void a_ceilings_rate_holds_whatever_the_modes(void)
 {
-	static const char rated[] = "network: {mode: public, allow: [{host: b.test, paths: [/free]}, {host: b.test, rate: 1/h}, {host: c.test}]}";
+	static const char rated[] = "network: {mode: public, allow: [{host: b.test, paths: [/free]}, {host: b.test, "
+				    "rate: 1/h}, {host: c.test}]}";
 	struct policy *p = below("network: {mode: public}", rated);
 	const struct net_rule *v = p->net.allow.v;
 
@@ -403,28 +416,38 @@ static void a_ceilings_rate_holds_whatever_the_modes(void)
 	CHECK(p->net.allow.n == 2 && v[0].paths.n == 1 && !v[0].rate.set && v[1].rate.v == 1);
 	policy_free(p);
 	/* before the request's own, which has none */
-	p = below("network: {mode: public, allow: [{host: \"*.test\"}]}", "network: {mode: public, allow: [{host: b.test, rate: 1/h}]}");
+	p = below("network: {mode: public, allow: [{host: \"*.test\"}]}",
+		  "network: {mode: public, allow: [{host: b.test, rate: 1/h}]}");
 	v = p->net.allow.v;
 	CHECK(p->net.allow.n == 2 && v[0].rate.set && strcmp(v[0].host, "b.test") == 0 && !v[1].rate.set);
 	policy_free(p);
-	p = below("network: {mode: public, allow: [{host: b.test, methods: [GET]}]}", "network: {mode: public, allow: [{host: b.test, rate: 1/h}]}");
+	p = below("network: {mode: public, allow: [{host: b.test, methods: [GET]}]}",
+		  "network: {mode: public, allow: [{host: b.test, rate: 1/h}]}");
 	v = p->net.allow.v;
 	CHECK(p->net.allow.n == 3 && v[0].rate.set && v[1].rate.set && !v[1].methods.set && !v[2].rate.set);
 	policy_free(p);
 	/* in the ceiling's order: its first that fits decides */
-	p = below("network: {mode: allowlist, allow: [{host: b.test}]}", "network: {mode: allowlist, allow: [{host: \"*.test\", rate: 1/h}, {host: b.test}, {host: \"*.test\"}]}");
+	p = below("network: {mode: allowlist, allow: [{host: b.test}]}",
+		  "network: {mode: allowlist, allow: [{host: \"*.test\", rate: 1/h}, {host: b.test}, {host: "
+		  "\"*.test\"}]}");
 	v = p->net.allow.v;
 	CHECK(p->net.allow.n == 2 && v[0].rate.set && !v[1].rate.set);
 	policy_free(p);
-	p = below("network: {mode: allowlist, allow: [{host: \"*.test\"}]}", "network: {mode: allowlist, allow: [{host: \"*.test\", methods: [GET], rate: 1/h}, {host: b.test}]}");
+	p = below("network: {mode: allowlist, allow: [{host: \"*.test\"}]}",
+		  "network: {mode: allowlist, allow: [{host: \"*.test\", methods: [GET], rate: 1/h}, {host: b.test}]}");
 	v = p->net.allow.v;
 	CHECK(p->net.allow.n == 2 && v[0].rate.set && !v[1].rate.set);
 	policy_free(p);
 	/* a pair that cannot be written down would lose it */
-	CHECK_HAS(memory_error("network: {mode: allowlist, allow: [{host: a.b, paths: [\"/a*/c\"]}]}", "network: {mode: public, allow: [{host: a.b, paths: [\"/*b/c\"], rate: 1/h}]}"), "overlap");
-	CHECK_STR(memory_error("network: {mode: allowlist, allow: [{host: a.b, paths: [\"/a*/c\"]}]}", "network: {mode: public, allow: [{host: a.b, paths: [\"/*b/c\"]}]}"), "");
+	CHECK_HAS(memory_error("network: {mode: allowlist, allow: [{host: a.b, paths: [\"/a*/c\"]}]}",
+			       "network: {mode: public, allow: [{host: a.b, paths: [\"/*b/c\"], rate: 1/h}]}"),
+		  "overlap");
+	CHECK_STR(memory_error("network: {mode: allowlist, allow: [{host: a.b, paths: [\"/a*/c\"]}]}",
+			       "network: {mode: public, allow: [{host: a.b, paths: [\"/*b/c\"]}]}"),
+		  "");
 	/* a range's, for each of its addresses that is public, and without opening others */
-	p = below("network: {mode: public}", "network: {mode: public, allow: [{cidr: 11.22.33.1/32}, {cidr: 11.22.33.0/30, rate: 1/h}, {cidr: 11.22.33.8/32}]}");
+	p = below("network: {mode: public}", "network: {mode: public, allow: [{cidr: 11.22.33.1/32}, {cidr: "
+					     "11.22.33.0/30, rate: 1/h}, {cidr: 11.22.33.8/32}]}");
 	v = p->net.allow.v;
 	CHECK(p->net.allow.n == 5);
 	if (p->net.allow.n == 5) {
@@ -435,17 +458,28 @@ static void a_ceilings_rate_holds_whatever_the_modes(void)
 		CHECK(v[1].rate.at.file == v[4].rate.at.file && v[1].rate.at.line == v[4].rate.at.line);
 	}
 	policy_free(p);
-	p = below("network: {mode: public}", "network: {mode: public, allow: [{cidr: \"168.63.129.16/31\", rate: 1/h}, {cidr: \"2600::/127\", rate: 1/h}]}");
+	p = below("network: {mode: public}", "network: {mode: public, allow: [{cidr: \"168.63.129.16/31\", rate: 1/h}, "
+					     "{cidr: \"2600::/127\", rate: 1/h}]}");
 	v = p->net.allow.v;
 	CHECK(p->net.allow.n == 3 && strcmp(v[0].host, "168.63.129.17") == 0 && strcmp(v[2].host, "2600::1") == 0);
 	policy_free(p);
-	CHECK_HAS(memory_error("network: {mode: public}", "network: {mode: public, allow: [{cidr: 11.0.0.0/8, rate: 1/h}]}"), "use allowlist");
-	CHECK_HAS(memory_error("network: {mode: public}", "network: {mode: public, allow: [{cidr: 0.0.0.0/0, rate: 1/h}]}"), "use allowlist");
-	CHECK_HAS(memory_error("network: {mode: public, allow: [{cidr: 11.22.33.0/24}]}", "network: {mode: public, allow: [{cidr: \"::/0\", rate: 1/h}]}"), "use allowlist");
-	CHECK_STR(memory_error("network: {mode: allowlist, allow: [{cidr: 11.22.33.0/24}]}", "network: {mode: public, allow: [{cidr: 0.0.0.0/0, rate: 1/h}]}"), "");
+	CHECK_HAS(memory_error("network: {mode: public}",
+			       "network: {mode: public, allow: [{cidr: 11.0.0.0/8, rate: 1/h}]}"),
+		  "use allowlist");
+	CHECK_HAS(memory_error("network: {mode: public}",
+			       "network: {mode: public, allow: [{cidr: 0.0.0.0/0, rate: 1/h}]}"),
+		  "use allowlist");
+	CHECK_HAS(memory_error("network: {mode: public, allow: [{cidr: 11.22.33.0/24}]}",
+			       "network: {mode: public, allow: [{cidr: \"::/0\", rate: 1/h}]}"),
+		  "use allowlist");
+	CHECK_STR(memory_error("network: {mode: allowlist, allow: [{cidr: 11.22.33.0/24}]}",
+			       "network: {mode: public, allow: [{cidr: 0.0.0.0/0, rate: 1/h}]}"),
+		  "");
 	/* an address of it that is a provider's has a door of its own */
-	p = below("network: {mode: public}\ninference: {providers: {x: {kind: openai, url: \"https://11.22.33.2/v1\"}}}",
-		  "network: {mode: public, allow: [{cidr: 11.22.33.0/24, rate: 1/h}]}\ninference: {providers: {x: {kind: openai, url: \"https://11.22.33.2/v1\"}}}");
+	p = below(
+		"network: {mode: public}\ninference: {providers: {x: {kind: openai, url: \"https://11.22.33.2/v1\"}}}",
+		"network: {mode: public, allow: [{cidr: 11.22.33.0/24, rate: 1/h}]}\ninference: {providers: {x: {kind: "
+		"openai, url: \"https://11.22.33.2/v1\"}}}");
 	CHECK(p->net.allow.n == 256 && p->net.deny.n == 1 && strcmp(p->net.deny.v[0].host, "11.22.33.2") == 0);
 	policy_free(p);
 	/* no private range; and no provider's host, which has a door */
@@ -453,7 +487,8 @@ static void a_ceilings_rate_holds_whatever_the_modes(void)
 	CHECK(p->net.allow.n == 0);
 	policy_free(p);
 	p = below("network: {mode: public}\ninference: {providers: {openai: {}}}",
-		  "network: {mode: public, allow: [{host: \"*.openai.com\", rate: 1/h}]}\ninference: {providers: {openai: {}}}");
+		  "network: {mode: public, allow: [{host: \"*.openai.com\", rate: 1/h}]}\ninference: {providers: "
+		  "{openai: {}}}");
 	CHECK(p->net.allow.n == 1 && p->net.deny.n == 1 && strcmp(p->net.deny.v[0].host, "api.openai.com") == 0);
 	policy_free(p);
 }
@@ -741,7 +776,8 @@ static struct policy *bounded(const char *request, const char *bounds, struct er
 
 static void a_task_only_tightens(void)
 {
-	static const char open[] = "network: {mode: public}\nprocess: {memory: 4G, timeout: 1h}\ninference: {providers: {vllm: {kind: openai, url: \"http://10.0.0.7:8000/v1\"}}}";
+	static const char open[] = "network: {mode: public}\nprocess: {memory: 4G, timeout: 1h}\ninference: "
+				   "{providers: {vllm: {kind: openai, url: \"http://10.0.0.7:8000/v1\"}}}";
 	struct error err = {0};
 	struct policy *p = bounded(open, "network: {mode: none}\nprocess: {memory: 1G, timeout: 2h}", &err);
 
@@ -754,11 +790,13 @@ static void a_task_only_tightens(void)
 	p = bounded("network: {mode: none}", "network: {mode: public}", &err);
 	CHECK(p && p->net.mode.v == NET_NONE);
 	policy_free(p);
-	p = bounded("network: {mode: public}", "network: {mode: allowlist, allow: [{host: pypi.org}, {cidr: 10.0.0.0/8}]}", &err);
+	p = bounded("network: {mode: public}",
+		    "network: {mode: allowlist, allow: [{host: pypi.org}, {cidr: 10.0.0.0/8}]}", &err);
 	CHECK(p && p->net.mode.v == NET_ALLOWLIST && p->net.allow.n == 1);
 	CHECK(p && p->net.allow.n == 1 && strcmp(p->net.allow.v[0].host, "pypi.org") == 0);
 	policy_free(p);
-	p = bounded("network: {mode: allowlist, allow: [{host: \"*.pypi.org\"}]}", "network: {mode: allowlist, allow: [{host: a.pypi.org}, {host: example.com}]}", &err);
+	p = bounded("network: {mode: allowlist, allow: [{host: \"*.pypi.org\"}]}",
+		    "network: {mode: allowlist, allow: [{host: a.pypi.org}, {host: example.com}]}", &err);
 	CHECK(p && p->net.allow.n == 1 && strcmp(p->net.allow.v[0].host, "a.pypi.org") == 0);
 	policy_free(p);
 }

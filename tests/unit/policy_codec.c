@@ -53,7 +53,8 @@ static void what_is_encoded_decodes_to_the_same(void)
 	CHECK(policy_encode(q, &b) == 0 && sv_eq(buf_view(&a), buf_view(&b)));
 	CHECK(policy_digest(p, x) == 0 && policy_digest(q, y) == 0);
 	CHECK_STR(x, y);
-	CHECK(q->net.allow.n == 3 && q->net.ask.v == 1 && q->net.allow.v[1].rate.v == 36000 && q->net.allow.v[0].ports[1] == 8443 && q->net.allow.v[0].at.line == 6);
+	CHECK(q->net.allow.n == 3 && q->net.ask.v == 1 && q->net.allow.v[1].rate.v == 36000 &&
+	      q->net.allow.v[0].ports[1] == 8443 && q->net.allow.v[0].at.line == 6);
 	CHECK(q->fs.tmp_bound.set && q->fs.tmp_bound.v == 7);
 	CHECK(q->fs.write_bounded && !q->fs.read_bounded);
 	CHECK_STR(q->net.allow.v[0].credential.s, "pypi");

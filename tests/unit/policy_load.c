@@ -250,13 +250,15 @@ static void providers_are_made_whole_or_refused(void)
 	CHECK_HAS(memory_error("inference: {providers: {vllm: {}}}", NULL), "vllm has no kind");
 	CHECK_HAS(memory_error("inference: {providers: {vllm: {kind: openai}}}", NULL), "vllm has no url");
 	CHECK_HAS(memory_error("inference: {providers: {openai: {kind: anthropic}}}", NULL), "openai has no url");
-	CHECK_HAS(memory_error("inference: {providers: {openai: {kind: anthropic, credential: x}}}", NULL), "openai has no url");
+	CHECK_HAS(memory_error("inference: {providers: {openai: {kind: anthropic, credential: x}}}", NULL),
+		  "openai has no url");
 	CHECK_STR(memory_error("inference: {providers: {claude: {kind: anthropic, credential: x}}}", NULL), "");
 	CHECK_STR(memory_error("inference: {providers: {vllm: {kind: openai, url: \"http://127.0.0.1:8000\"}}}", NULL),
 		  "");
 	CHECK_HAS(memory_error("inference: {providers: {openai: {}}, routes: [{model: x, provider: opnai}]}", NULL),
 		  "there is no provider \"opnai\"; did you mean openai");
-	CHECK_STR(memory_error("inference: {providers: {openai: {}}, routes: [{model: x, provider: elsewhere}]}", NULL), "");
+	CHECK_STR(memory_error("inference: {providers: {openai: {}}, routes: [{model: x, provider: elsewhere}]}", NULL),
+		  "");
 	CHECK_HAS(
 		memory_error("inference: {providers: {openai: {base_url_env: X}, anthropic: {base_url_env: X}}}", NULL),
 		"openai and anthropic both set X");
@@ -386,7 +388,8 @@ static void the_cache_knows_where_a_link_led(void)
 	policy_free(p);
 	CHECK_HAS(err.text, "config/policy.yaml: a symbolic link leads nowhere");
 	CHECK(unlink(in_top("config/policy.yaml")) == 0 && rmdir(in_top("config")) == 0);
-	CHECK(unlink(in_top("v1/policy.yaml")) == 0 && unlink(in_top("v2/policy.yaml")) == 0 && unlink(in_top("v1/limits.yaml")) == 0 && unlink(in_top("v2/limits.yaml")) == 0);
+	CHECK(unlink(in_top("v1/policy.yaml")) == 0 && unlink(in_top("v2/policy.yaml")) == 0 &&
+	      unlink(in_top("v1/limits.yaml")) == 0 && unlink(in_top("v2/limits.yaml")) == 0);
 	CHECK(rmdir(in_top("v1")) == 0 && rmdir(in_top("v2")) == 0);
 }
 
@@ -415,7 +418,8 @@ static void only_a_ceiling_that_is_not_there_is_none(void)
 	/* a profile of the operator's own is not the shipped one instead */
 	CHECK(mkdir(in_top("profiles"), 0700) == 0 && symlink("nowhere", in_top("profiles/strict.yaml")) == 0);
 	CHECK_HAS(load_error("strict"), "leads nowhere");
-	CHECK(unlink(in_top("profiles/strict.yaml")) == 0 && rmdir(in_top("profiles")) == 0 && unlink(in_top("config")) == 0);
+	CHECK(unlink(in_top("profiles/strict.yaml")) == 0 && rmdir(in_top("profiles")) == 0 &&
+	      unlink(in_top("config")) == 0);
 }
 
 /* Calls f for every entry of the cache folder. */

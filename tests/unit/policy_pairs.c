@@ -1,4 +1,5 @@
-/* Two policies: a request and its ceiling, or the sides of a diff. What is made of them is held against the judge, over every question of a small world. */
+/* Two policies: a request and its ceiling, or the sides of a diff. What is made of them is held against the judge, over
+ * every question of a small world. */
 #include <stdarg.h>
 
 #include "base/glob.h"
@@ -32,7 +33,8 @@ static void put(char *out, size_t size, const char *format, ...)
 	va_end(ap);
 }
 
-static const char *const hosts[] = {"a.ex.test", "b.ex.test", "*.ex.test", "*.test", "9.9.9.9", "api.openai.com", "*.openai.com"};
+static const char *const hosts[] = {"a.ex.test", "b.ex.test",      "*.ex.test",   "*.test",
+				    "9.9.9.9",   "api.openai.com", "*.openai.com"};
 static const char *const ranges[] = {"10.0.0.0/8", "10.1.0.0/16", "9.9.9.8/30", "9.9.9.9/32"};
 static const char *const ports[] = {"443", "80", "22", "443, 22"};
 static const char *const methods[] = {"LIST", "GET", "LIST, GET", "GET, POST"};
@@ -40,8 +42,10 @@ static const char *const url_globs[] = {"/x", "/x/**", "/x/y", "/**", "/*/y"};
 static const char *const calls[] = {"mcp: {tools: [t]}", "mcp: {tools: [\"t*\"]}", "graphql: {types: [query]}"};
 static const char *const rates[] = {"1/h", "5/h", "9/h"};
 static const char *const modes[] = {"none", "allowlist", "allowlist", "allowlist", "public", "public"};
-static const char *const folders[] = {"/srv", "/srv/a", "/srv/*", "/srv/a/b", "/opt", "/opt/x", ".", "sub", "~", "**/k", "**/sub"};
-static const char *const denials[] = {"/srv/a", "**/k", "/**/k", "/srv/*/b", "**/.env", "/usr/share", "sub", "/opt/x/**", "/nowhere"};
+static const char *const folders[] = {"/srv", "/srv/a", "/srv/*", "/srv/a/b", "/opt",  "/opt/x",
+				      ".",    "sub",    "~",      "**/k",     "**/sub"};
+static const char *const denials[] = {"/srv/a",     "**/k", "/**/k",     "/srv/*/b", "**/.env",
+				      "/usr/share", "sub",  "/opt/x/**", "/nowhere"};
 static const char *const programs[] = {"/usr/bin/git", "/usr/bin/*", "**/git", "/srv", "**", "/opt/**/git"};
 static const char *const models[] = {"gpt-4", "gpt-*", "gpt-4*", "*", "o1"};
 static const char *const names[] = {"v", "openai", "other"};
@@ -72,7 +76,8 @@ static void random_net(char *out)
 {
 	uint32_t n = pick(4), i;
 
-	put(out, TEXT, "network:\n  mode: %s\n  ask: %s\n  dns: %s\n", ANY_OF(modes), pick(3) ? "false" : "true", pick(4) ? "policy" : "none");
+	put(out, TEXT, "network:\n  mode: %s\n  ask: %s\n  dns: %s\n", ANY_OF(modes), pick(3) ? "false" : "true",
+	    pick(4) ? "policy" : "none");
 	put(out, TEXT, "  allow:%s\n", n ? "" : " []");
 	for (i = 0; i < n; i++)
 		random_rule(out, false);
@@ -112,7 +117,8 @@ static void random_process(char *out)
 
 static void random_models(char *out)
 {
-	static const char *const providers[] = {"v: {kind: openai, url: \"https://a.ex.test/v1\"", "openai: {base_url_env: X"};
+	static const char *const providers[] = {"v: {kind: openai, url: \"https://a.ex.test/v1\"",
+						"openai: {base_url_env: X"};
 	uint32_t i, n, shown = 0;
 
 	put(out, TEXT, "inference:\n  providers:\n");
@@ -135,7 +141,8 @@ static void random_models(char *out)
 
 static void random_domain(char *out, int domain)
 {
-	static void (*const makers[])(char *out) = {[NET] = random_net, [FS] = random_fs, [PROCESS] = random_process, [MODELS] = random_models};
+	static void (*const makers[])(char *out) = {
+		[NET] = random_net, [FS] = random_fs, [PROCESS] = random_process, [MODELS] = random_models};
 
 	out[0] = '\0';
 	makers[domain](out);
@@ -169,7 +176,8 @@ static const char *whole(const struct texts *t)
 	static int turn;
 
 	turn = !turn;
-	(void)snprintf(text[turn], sizeof(text[turn]), "%s%s%s%s", t->of[NET], t->of[FS], t->of[PROCESS], t->of[MODELS]);
+	(void)snprintf(text[turn], sizeof(text[turn]), "%s%s%s%s", t->of[NET], t->of[FS], t->of[PROCESS],
+		       t->of[MODELS]);
 	return text[turn];
 }
 
@@ -191,18 +199,21 @@ static void side_done(struct side *s)
 	policy_free(s->p);
 }
 
-/* No more than outer: it is allowed there, and as often. Whoever is asked in a diff's b is asked in a, or need not be; below a ceiling that is a person's yes to what the ceiling leaves to them. */
+/* No more than outer: it is allowed there, and as often. Whoever is asked in a diff's b is asked in a, or need not be;
+ * below a ceiling that is a person's yes to what the ceiling leaves to them. */
 static bool is_no_more(const struct net_verdict *in, const struct net_verdict *out, bool asking)
 {
 	if (in->allow)
-		return out->allow && (out->body || !out->rate || (in->rate && in->rate <= out->rate)); /* of a body nothing is known here */
+		return out->allow && (out->body || !out->rate ||
+				      (in->rate && in->rate <= out->rate)); /* of a body nothing is known here */
 	return !in->ask || !asking || out->allow || out->ask;
 }
 
 /* What inner allows outer allows, too. Where not, says what. */
 static bool hosts_within(const struct side *inner, const struct side *outer, bool asking)
 {
-	static const char *const asked[] = {"a.ex.test", "b.ex.test", "x.test", "api.openai.com", "other.org", "9.9.9.9", "9.9.9.10", "10.1.2.3", "10.9.9.9"};
+	static const char *const asked[] = {"a.ex.test", "b.ex.test", "x.test",   "api.openai.com", "other.org",
+					    "9.9.9.9",   "9.9.9.10",  "10.1.2.3", "10.9.9.9"};
 	static const char *const with[] = {"GET", "POST", "LIST"};
 	static const char *const paths[] = {"/x", "/x/y", "/q/y", "/"};
 	static const uint16_t at[] = {443, 80, 22, 8080};
@@ -210,14 +221,18 @@ static bool hosts_within(const struct side *inner, const struct side *outer, boo
 	unsigned i;
 
 	for (i = 0; i < 9 * 3 * 4 * 4; i++) {
-		struct net_request r = {.host = sv_of(asked[i % 9]), .port = at[i / 9 % 4], .method = sv_of(with[i / 36 % 3]), .target = sv_of(paths[i / 108])};
+		struct net_request r = {.host = sv_of(asked[i % 9]),
+					.port = at[i / 9 % 4],
+					.method = sv_of(with[i / 36 % 3]),
+					.target = sv_of(paths[i / 108])};
 
 		net_rules_request(inner->rules, &r, &in);
 		net_rules_request(outer->rules, &r, &out);
 		/* a yes is to the usual methods */
 		if (is_no_more(&in, &out, asking && i / 36 % 3 < 2))
 			continue;
-		printf("# %s %s:%u%s, %s%s\n", with[i / 36 % 3], asked[i % 9], r.port, paths[i / 108], in.allow ? "allowed" : "asked", out.allow ? ", but not so often" : "");
+		printf("# %s %s:%u%s, %s%s\n", with[i / 36 % 3], asked[i % 9], r.port, paths[i / 108],
+		       in.allow ? "allowed" : "asked", out.allow ? ", but not so often" : "");
 		return false;
 	}
 	return true;
@@ -238,8 +253,12 @@ static bool names_within(const struct side *inner, const struct side *outer)
 
 static bool files_within(const struct policy *inner, const struct policy *outer)
 {
-	static const char *const paths[] = {"/srv", "/srv/a", "/srv/a/b", "/srv/a/b/c", "/srv/k", "/srv/z/b", "/opt", "/opt/x", "/opt/x/y", "/opt/sub", "/home/u/w", "/home/u/w/sub", "/home/u/w/sub/f", "/home/u/w/k",
-					    "/home/u/w/.env", "/home/u/.env", "/home/u", "/home/u/z", "/home/u/k", "/usr/share/.env", "/usr/share/k", "/usr/bin/git", "/tmp/k", "/data", "/nowhere"};
+	static const char *const paths[] = {
+		"/srv",         "/srv/a",        "/srv/a/b",        "/srv/a/b/c",  "/srv/k",
+		"/srv/z/b",     "/opt",          "/opt/x",          "/opt/x/y",    "/opt/sub",
+		"/home/u/w",    "/home/u/w/sub", "/home/u/w/sub/f", "/home/u/w/k", "/home/u/w/.env",
+		"/home/u/.env", "/home/u",       "/home/u/z",       "/home/u/k",   "/usr/share/.env",
+		"/usr/share/k", "/usr/bin/git",  "/tmp/k",          "/data",       "/nowhere"};
 	struct reason in, out;
 	unsigned i;
 
@@ -257,7 +276,8 @@ static bool files_within(const struct policy *inner, const struct policy *outer)
 
 static bool programs_within(const struct policy *inner, const struct policy *outer)
 {
-	static const char *const paths[] = {"/usr/bin/git", "/usr/bin/ls", "/usr/lib/git", "/srv/a/git", "/srv/z", "/opt/x/git", "/home/u/w/git"};
+	static const char *const paths[] = {"/usr/bin/git", "/usr/bin/ls", "/usr/lib/git", "/srv/a/git",
+					    "/srv/z",       "/opt/x/git",  "/home/u/w/git"};
 	struct reason in, out;
 	unsigned i;
 
@@ -314,7 +334,8 @@ static bool models_within(const struct policy *inner, const struct policy *outer
 
 static bool is_within(const struct side *inner, const struct side *outer, bool asking)
 {
-	return hosts_within(inner, outer, asking) && names_within(inner, outer) && files_within(inner->p, outer->p) && programs_within(inner->p, outer->p) && models_within(inner->p, outer->p);
+	return hosts_within(inner, outer, asking) && names_within(inner, outer) && files_within(inner->p, outer->p) &&
+	       programs_within(inner->p, outer->p) && models_within(inner->p, outer->p);
 }
 
 /* In every domain of both, so that there is nothing that the ceiling leaves unbounded. */
@@ -409,29 +430,40 @@ static const struct {
 	{ALLOW("{host: a.ex.test, ports: [80], methods: [LIST]}"), PUBLIC, "a.ex.test", "LIST", false},
 	{ALLOW("{host: a.ex.test, ports: [80], methods: [LIST, GET]}"), PUBLIC, "a.ex.test", "GET", true},
 	{ALLOW("{host: a.ex.test, ports: [80], methods: [LIST, GET]}"), PUBLIC, "a.ex.test", "LIST", false},
-	{ALLOW("{host: a.ex.test, ports: [80], methods: [LIST]}"), ALLOW("{host: a.ex.test, ports: [80]}"), "a.ex.test", "LIST", false},
-	{ALLOW("{host: a.ex.test, ports: [80], methods: [LIST]}"), ALLOW("{host: \"*.ex.test\", ports: [80], paths: [\"/**\"]}"), "a.ex.test", "LIST", false},
-	{ALLOW("{host: a.ex.test, ports: [80]}"), ALLOW("{host: a.ex.test, methods: [LIST, GET]}"), "a.ex.test", "LIST", false},
-	{ALLOW("{host: a.ex.test, ports: [80]}"), ALLOW("{host: a.ex.test, methods: [LIST, GET]}"), "a.ex.test", "GET", true},
-	{ALLOW("{host: a.ex.test, methods: [LIST]}"), ALLOW("{host: a.ex.test, methods: [LIST, GET]}"), "a.ex.test", "LIST", true},
+	{ALLOW("{host: a.ex.test, ports: [80], methods: [LIST]}"), ALLOW("{host: a.ex.test, ports: [80]}"), "a.ex.test",
+	 "LIST", false},
+	{ALLOW("{host: a.ex.test, ports: [80], methods: [LIST]}"),
+	 ALLOW("{host: \"*.ex.test\", ports: [80], paths: [\"/**\"]}"), "a.ex.test", "LIST", false},
+	{ALLOW("{host: a.ex.test, ports: [80]}"), ALLOW("{host: a.ex.test, methods: [LIST, GET]}"), "a.ex.test", "LIST",
+	 false},
+	{ALLOW("{host: a.ex.test, ports: [80]}"), ALLOW("{host: a.ex.test, methods: [LIST, GET]}"), "a.ex.test", "GET",
+	 true},
+	{ALLOW("{host: a.ex.test, methods: [LIST]}"), ALLOW("{host: a.ex.test, methods: [LIST, GET]}"), "a.ex.test",
+	 "LIST", true},
 	{ALLOW("{cidr: 10.0.0.0/8, methods: [LIST]}"), ALLOW("{cidr: 10.0.0.0/8}"), "10.1.2.3", "LIST", false},
 	{ALLOW("{cidr: 10.0.0.0/8}"), ALLOW("{cidr: 10.1.0.0/16, methods: [LIST]}"), "10.1.2.3", "LIST", false},
 	{PUBLIC, ALLOW("{host: a.ex.test, methods: [LIST]}"), "a.ex.test", "LIST", false},
-	{PUBLIC, "network: {mode: public, allow: [{host: a.ex.test, methods: [LIST, GET], rate: 1/h}]}\n", "a.ex.test", "LIST", false},
-	{PUBLIC, "network: {mode: public, allow: [{cidr: 9.9.9.9/32, methods: [LIST, GET], rate: 1/h}]}\n", "9.9.9.9", "LIST", false},
+	{PUBLIC, "network: {mode: public, allow: [{host: a.ex.test, methods: [LIST, GET], rate: 1/h}]}\n", "a.ex.test",
+	 "LIST", false},
+	{PUBLIC, "network: {mode: public, allow: [{cidr: 9.9.9.9/32, methods: [LIST, GET], rate: 1/h}]}\n", "9.9.9.9",
+	 "LIST", false},
 	/* the host of a provider is none that mode public opens, be the provider in the result or not */
 	{PUBLIC, PUBLIC V, "a.ex.test", "GET", false},
 	{PUBLIC, PUBLIC V, "b.ex.test", "GET", true},
 	{PUBLIC V, PUBLIC W, "a.ex.test", "GET", false},
 	{PUBLIC V, PUBLIC W, "w.ex.test", "GET", false},
-	{"network: {mode: public}\ninference: {providers: {openai: {models: [a]}}}\n", "network: {mode: public}\ninference: {providers: {openai: {models: [b]}}}\n", "api.openai.com", "GET", false},
+	{"network: {mode: public}\ninference: {providers: {openai: {models: [a]}}}\n",
+	 "network: {mode: public}\ninference: {providers: {openai: {models: [b]}}}\n", "api.openai.com", "GET", false},
 	{ALLOW("{host: a.ex.test}"), PUBLIC V, "a.ex.test", "GET", false},
 	{ALLOW("{host: \"*.ex.test\"}"), PUBLIC V, "a.ex.test", "GET", false},
 	{ALLOW("{host: \"*.ex.test\"}"), PUBLIC V, "b.ex.test", "GET", true},
-	{ALLOW("{host: \"*.ex.test\"}"), "network: {mode: public, allow: [{host: a.ex.test}]}\n" V, "b.ex.test", "GET", true},
-	{ALLOW("{host: a.ex.test}"), "network: {mode: public, allow: [{host: \"*.ex.test\"}]}\n" V, "a.ex.test", "GET", true},
+	{ALLOW("{host: \"*.ex.test\"}"), "network: {mode: public, allow: [{host: a.ex.test}]}\n" V, "b.ex.test", "GET",
+	 true},
+	{ALLOW("{host: a.ex.test}"), "network: {mode: public, allow: [{host: \"*.ex.test\"}]}\n" V, "a.ex.test", "GET",
+	 true},
 	{PUBLIC V, ALLOW("{host: \"*.ex.test\"}"), "a.ex.test", "GET", false},
-	{ALLOW("{host: 9.9.9.9}"), PUBLIC "inference: {providers: {v: {kind: openai, url: \"https://9.9.9.9/v1\"}}}\n", "9.9.9.9", "GET", false},
+	{ALLOW("{host: 9.9.9.9}"), PUBLIC "inference: {providers: {v: {kind: openai, url: \"https://9.9.9.9/v1\"}}}\n",
+	 "9.9.9.9", "GET", false},
 	{"network: {mode: allowlist, ask: true}\n", PUBLIC V, "a.ex.test", "GET", false},
 };
 
@@ -443,7 +475,10 @@ static void what_is_not_named_means_the_same_below_a_ceiling(void)
 
 	for (i = 0; i < sizeof(asked_below) / sizeof(asked_below[0]); i++) {
 		struct side s = side_of(memory_policy(asked_below[i].request, asked_below[i].ceiling, &err));
-		struct net_request q = {.host = sv_of(asked_below[i].host), .port = 80, .method = sv_of(asked_below[i].method), .target = sv_of("/")};
+		struct net_request q = {.host = sv_of(asked_below[i].host),
+					.port = 80,
+					.method = sv_of(asked_below[i].method),
+					.target = sv_of("/")};
 		struct net_verdict v = {0};
 
 		CHECK(s.rules);
@@ -452,7 +487,8 @@ static void what_is_not_named_means_the_same_below_a_ceiling(void)
 			net_rules_request(s.rules, &q, &v);
 		}
 		if (!s.rules || v.allow != asked_below[i].left || (why.answer == ANSWER_ALLOW) != v.allow || v.ask) {
-			printf("# %s %s of %s# below %s# %s\n", asked_below[i].method, asked_below[i].host, asked_below[i].request, asked_below[i].ceiling, s.rules ? why.text : err.text);
+			printf("# %s %s of %s# below %s# %s\n", asked_below[i].method, asked_below[i].host,
+			       asked_below[i].request, asked_below[i].ceiling, s.rules ? why.text : err.text);
 			CHECK(false);
 		}
 		side_done(&s);
@@ -462,14 +498,17 @@ static void what_is_not_named_means_the_same_below_a_ceiling(void)
 /* GET and DELETE open the stream back and end a session: only a rule that names paths lets them through. */
 static void paths_of_one_side_open_nothing_under_mcp_of_the_other(void)
 {
-	static const char *const sides[] = {ALLOW("{host: a.ex.test, mcp: {tools: [t]}}"), ALLOW("{host: a.ex.test, paths: [/m]}"), ALLOW("{host: a.ex.test, methods: [GET, DELETE], paths: [/m]}")};
+	static const char *const sides[] = {ALLOW("{host: a.ex.test, mcp: {tools: [t]}}"),
+					    ALLOW("{host: a.ex.test, paths: [/m]}"),
+					    ALLOW("{host: a.ex.test, methods: [GET, DELETE], paths: [/m]}")};
 	struct error err;
 	struct policy *p;
 	unsigned i;
 
 	for (i = 0; i < 2; i++) {
 		p = memory_policy(sides[i], sides[!i], &err);
-		CHECK(p && p->net.allow.n == 1 && p->net.allow.v[0].methods.n == 1 && strcmp(p->net.allow.v[0].methods.v[0].s, "POST") == 0);
+		CHECK(p && p->net.allow.n == 1 && p->net.allow.v[0].methods.n == 1 &&
+		      strcmp(p->net.allow.v[0].methods.v[0].s, "POST") == 0);
 		policy_free(p);
 		p = memory_policy(sides[i ? 2 : 0], sides[i ? 0 : 2], &err);
 		CHECK(p && p->net.allow.n == 0);
@@ -479,7 +518,8 @@ static void paths_of_one_side_open_nothing_under_mcp_of_the_other(void)
 
 static void a_route_holds_whichever_side_has_it(void)
 {
-	static const char both[] = "inference: {providers: {v: {kind: openai, url: \"https://a.ex.test/v1\"}, openai: {models: [\"gpt-*\"]}}, routes: [%s]}\n";
+	static const char both[] = "inference: {providers: {v: {kind: openai, url: \"https://a.ex.test/v1\"}, openai: "
+				   "{models: [\"gpt-*\"]}}, routes: [%s]}\n";
 	static const struct {
 		const char *request, *ceiling, *model;
 		const char *by; /* which provider serves it; NULL: none */
@@ -489,10 +529,14 @@ static void a_route_holds_whichever_side_has_it(void)
 		{"", "{model: big, provider: openai}", "big", NULL},
 		{"", "{model: \"gpt-*\", provider: openai}", "gpt-5", "openai"},
 		{"{model: \"gpt-*\", provider: v}", "{model: \"gpt-*\", provider: openai}", "gpt-5", NULL},
-		{"{model: gpt-5, provider: v}, {model: \"gpt-*\", provider: openai}", "{model: \"gpt-*\", provider: openai}", "gpt-5", NULL},
-		{"{model: gpt-5, provider: v}, {model: \"gpt-*\", provider: openai}", "{model: \"gpt-*\", provider: openai}", "gpt-4", "openai"},
-		{"{model: gpt-5, provider: openai}, {model: \"*\", provider: v}", "{model: gpt-5, provider: openai}, {model: \"*\", provider: v}", "gpt-5", "openai"},
-		{"{model: gpt-5, provider: openai}, {model: \"*\", provider: v}", "{model: gpt-5, provider: openai}, {model: \"*\", provider: v}", "gpt-4", "v"},
+		{"{model: gpt-5, provider: v}, {model: \"gpt-*\", provider: openai}",
+		 "{model: \"gpt-*\", provider: openai}", "gpt-5", NULL},
+		{"{model: gpt-5, provider: v}, {model: \"gpt-*\", provider: openai}",
+		 "{model: \"gpt-*\", provider: openai}", "gpt-4", "openai"},
+		{"{model: gpt-5, provider: openai}, {model: \"*\", provider: v}",
+		 "{model: gpt-5, provider: openai}, {model: \"*\", provider: v}", "gpt-5", "openai"},
+		{"{model: gpt-5, provider: openai}, {model: \"*\", provider: v}",
+		 "{model: gpt-5, provider: openai}, {model: \"*\", provider: v}", "gpt-4", "v"},
 		{"{model: \"*\", provider: v}", "{model: gpt-5, provider: openai}", "gpt-4", "v"},
 	};
 	char request[512], ceiling[512];
@@ -505,7 +549,8 @@ static void a_route_holds_whichever_side_has_it(void)
 		(void)snprintf(ceiling, sizeof(ceiling), both, cases[i].ceiling);
 		p = memory_policy(request, ceiling, &err);
 		for (k = 0; p && k < sizeof(names) / sizeof(names[0]); k++) {
-			bool right = serves(p, names[k], cases[i].model) == (cases[i].by && strcmp(cases[i].by, names[k]) == 0);
+			bool right = serves(p, names[k], cases[i].model) ==
+				     (cases[i].by && strcmp(cases[i].by, names[k]) == 0);
 
 			if (!right)
 				printf("# case %u: %s\n", i, names[k]);
@@ -514,7 +559,8 @@ static void a_route_holds_whichever_side_has_it(void)
 		CHECK(p);
 		policy_free(p);
 	}
-	CHECK_HAS(memory_error("inference: {providers: {openai: {}}, routes: [{model: \"gpt-*\", provider: openai}]}", "inference: {providers: {openai: {}}, routes: [{model: \"*-5\", provider: openai}]}"),
+	CHECK_HAS(memory_error("inference: {providers: {openai: {}}, routes: [{model: \"gpt-*\", provider: openai}]}",
+			       "inference: {providers: {openai: {}}, routes: [{model: \"*-5\", provider: openai}]}"),
 		  "inference.routes: \"gpt-*\" and the ceiling's \"*-5\" (ceiling:2) overlap");
 }
 

@@ -176,7 +176,7 @@ static void rules_name_one_subject(void)
 
 static void rates_and_calls_are_read_strictly(void)
 {
-	static const char *const bad[] = {"10",	    "10/x",  "10/",   "/s",	  "0/s",   "-1/s",     "1.5/s",	  "10 /s",
+	static const char *const bad[] = {"10",    "10/x", "10/",   "/s",     "0/s", "-1/s",      "1.5/s",  "10 /s",
 					  "10/ s", "10/S", "010/s", "10/sec", "10s", "1000001/s", "10/s/s", "\"10\""};
 	char text[128];
 	size_t i;
@@ -185,16 +185,23 @@ static void rates_and_calls_are_read_strictly(void)
 		(void)snprintf(text, sizeof(text), "version: 1\nnetwork: {allow: [{host: a.b, rate: %s}]}\n", bad[i]);
 		CHECK(error_of(text)[0] != '\0');
 	}
-	CHECK_STR(error_of("version: 1\nnetwork: {mode: allowlist, ask: true, allow: [{host: a.b, rate: 10/s}, {host: c.d, rate: \"5/m\"},\n"
-			   "  {host: e.f, graphql: {types: [query, mutation], operations: [user*]}}, {host: g.h, mcp: {tools: [read_*], methods: [tools/call]}}]}\n"),
+	CHECK_STR(error_of("version: 1\nnetwork: {mode: allowlist, ask: true, allow: [{host: a.b, rate: 10/s}, {host: "
+			   "c.d, rate: \"5/m\"},\n"
+			   "  {host: e.f, graphql: {types: [query, mutation], operations: [user*]}}, {host: g.h, mcp: "
+			   "{tools: [read_*], methods: [tools/call]}}]}\n"),
 		  "");
 	CHECK_HAS(error_of("version: 1\nnetwork: {allow: [{host: a.b, graphql: {}}]}\n"), "would allow nothing");
-	CHECK_HAS(error_of("version: 1\nnetwork: {allow: [{host: a.b, graphql: {types: []}}]}\n"), "would allow nothing");
-	CHECK_HAS(error_of("version: 1\nnetwork: {allow: [{host: a.b, graphql: {types: [select]}}]}\n"), "is not known here");
+	CHECK_HAS(error_of("version: 1\nnetwork: {allow: [{host: a.b, graphql: {types: []}}]}\n"),
+		  "would allow nothing");
+	CHECK_HAS(error_of("version: 1\nnetwork: {allow: [{host: a.b, graphql: {types: [select]}}]}\n"),
+		  "is not known here");
 	CHECK_HAS(error_of("version: 1\nnetwork: {allow: [{host: a.b, graphql: {tools: [x]}}]}\n"), "unknown key");
 	CHECK_HAS(error_of("version: 1\nnetwork: {allow: [{host: a.b, mcp: {tools: []}}]}\n"), "would allow nothing");
-	CHECK_HAS(error_of("version: 1\nnetwork: {allow: [{host: a.b, mcp: {tools: [\"a b\"]}}]}\n"), "is not a name for this");
-	CHECK_HAS(error_of("version: 1\nnetwork: {allow: [{host: a.b, mcp: {tools: [x]}, graphql: {types: [query]}}]}\n"), "at once");
+	CHECK_HAS(error_of("version: 1\nnetwork: {allow: [{host: a.b, mcp: {tools: [\"a b\"]}}]}\n"),
+		  "is not a name for this");
+	CHECK_HAS(
+		error_of("version: 1\nnetwork: {allow: [{host: a.b, mcp: {tools: [x]}, graphql: {types: [query]}}]}\n"),
+		"at once");
 	CHECK_HAS(error_of("version: 1\nnetwork: {deny: [{host: a.b, mcp: {tools: [x]}}]}\n"), "unknown key");
 	CHECK_HAS(error_of("version: 1\nnetwork: {deny: [{host: a.b, rate: 1/s}]}\n"), "unknown key");
 	CHECK_HAS(error_of("version: 1\nnetwork: {ask: maybe}\n"), "is not a boolean");

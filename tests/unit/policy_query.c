@@ -248,8 +248,9 @@ static void a_trailing_double_star_needs_the_slash(void)
 	CHECK(net_path_denied("/admin/**", sv_of("/admin")) && net_path_denied("/admin/**", sv_of("/ADMIN/")) &&
 	      net_path_denied("/a/*/**", sv_of("/a/b?x")) && !net_path_denied("/admin/**", sv_of("/administer")) &&
 	      !net_path_denied("/admin/*", sv_of("/admin")));
-	CHECK(net_path_is_odd(sv_of("/a/..%20/b")) && net_path_is_odd(sv_of("/a/.%20%20")) && !net_path_is_odd(sv_of("/a/.../b")) &&
-	      net_path_is_odd(sv_of("/a/..%20./b")) && !net_path_is_odd(sv_of("/a/..x%20/b")) && !net_path_is_odd(sv_of("/a/b%20/")));
+	CHECK(net_path_is_odd(sv_of("/a/..%20/b")) && net_path_is_odd(sv_of("/a/.%20%20")) &&
+	      !net_path_is_odd(sv_of("/a/.../b")) && net_path_is_odd(sv_of("/a/..%20./b")) &&
+	      !net_path_is_odd(sv_of("/a/..x%20/b")) && !net_path_is_odd(sv_of("/a/b%20/")));
 	CHECK(net_path_matches("/a/*/c", sv_of("/a/b/c")) && !net_path_matches("/a/*/c", sv_of("/a/b/b/c")));
 	CHECK(net_path_matches("/a/**/c", sv_of("/a/c")) && net_path_matches("/a/**/c", sv_of("/a/x/y/c")));
 	CHECK(net_path_matches("/**", sv_of("/")) && net_path_matches("**", sv_of("/x?y=/z")));
@@ -331,14 +332,18 @@ static void an_allow_rule_narrows_port_method_and_path(void)
 	CHECK_STR(why.text, "pypi.org is allowed with GET only, not with POST.");
 	add(p, &r->paths, "/*.txt");
 	policy_query_host(p, "pypi.org", 443, "GET", "/x%3F.txt", &why);
-	CHECK_STR(why.text, "pypi.org is allowed for the paths /simple/**, /*.txt only, and to a server that decodes it first /x%3F.txt is another one.");
+	CHECK_STR(why.text, "pypi.org is allowed for the paths /simple/**, /*.txt only, and to a server that decodes "
+			    "it first /x%3F.txt is another one.");
 	add(p, &r->paths, "/x%3F.txt"); /* which is what the hint says */
 	CHECK(reaches(p, "pypi.org", 443, "GET", "/x%3F.txt"));
 	policy_query_host(p, "pypi.org", 443, "GET", "/x", &why);
 	CHECK(strstr(why.text, "only, not for /x."));
 	/* judged as it is sent, not as it was written */
-	CHECK(reaches(p, "pypi.org", 443, "GET", "/simple/%c3%a9") && reaches(p, "pypi.org", 443, "GET", "/simple/%2a") && reaches(p, "pypi.org", 443, "GET", "/%73imple/x"));
-	CHECK(!reaches(p, "pypi.org", 443, "GET", "/simple/%2e%2e/y") && !reaches(p, "pypi.org", 443, "GET", "/simple/%252e%252e/y") && !reaches(p, "pypi.org", 443, "GET", "/simple%2fx"));
+	CHECK(reaches(p, "pypi.org", 443, "GET", "/simple/%c3%a9") &&
+	      reaches(p, "pypi.org", 443, "GET", "/simple/%2a") && reaches(p, "pypi.org", 443, "GET", "/%73imple/x"));
+	CHECK(!reaches(p, "pypi.org", 443, "GET", "/simple/%2e%2e/y") &&
+	      !reaches(p, "pypi.org", 443, "GET", "/simple/%252e%252e/y") &&
+	      !reaches(p, "pypi.org", 443, "GET", "/simple%2fx"));
 	rule(p, &p->net.allow, "open.test", NULL);
 	CHECK(reaches(p, "open.test", 443, "GET", "/a%2fb") && reaches(p, "open.test", 443, "OPTIONS", "*"));
 	policy_query_host(p, "open.test", 443, "GET", "/a/../b", &why);
@@ -380,7 +385,8 @@ static void models_match_whole_names_and_routes(void)
 
 static void an_address_is_the_host_that_its_text_is(void)
 {
-	static const char *const texts[] = {"127.0.0.1", "8.8.8.8", "10.200.30.4", "169.254.169.254", "::1", "2606:4700::1111", "::ffff:10.0.0.1", "fe80::1"};
+	static const char *const texts[] = {"127.0.0.1", "8.8.8.8",         "10.200.30.4",     "169.254.169.254",
+					    "::1",       "2606:4700::1111", "::ffff:10.0.0.1", "fe80::1"};
 	struct net_host direct, read;
 	struct address a;
 	size_t i;
@@ -389,7 +395,8 @@ static void an_address_is_the_host_that_its_text_is(void)
 		CHECK(address_parse(sv_of(texts[i]), &a));
 		net_host_of_address(&a, &direct);
 		net_host_read(sv_of(texts[i]), &read);
-		CHECK(direct.class == read.class && direct.is_address && read.is_address && address_same(&direct.address, &read.address));
+		CHECK(direct.class == read.class && direct.is_address && read.is_address &&
+		      address_same(&direct.address, &read.address));
 		CHECK(direct.n == read.n && strcmp(direct.text, read.text) == 0);
 	}
 }

@@ -319,7 +319,8 @@ static void it_gets_only_what_the_request_leads_to(void)
 {
 	struct memory_text v[] = {
 		{"p.yaml", "version: 1\n"}, {"/id_rsa", "-----BEGIN"}, {"/etc/shadow", "root:version"}};
-	struct policy_source file = {.name = "p.yaml", .is_profile = false}, profile = {.name = "strict", .is_profile = true};
+	struct policy_source file = {.name = "p.yaml", .is_profile = false},
+			     profile = {.name = "strict", .is_profile = true};
 	struct outcome o;
 
 	run(asks_for_what_nobody_named, POLICY_ROLE_MS, &file, v, 3, &o);

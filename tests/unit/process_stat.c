@@ -10,16 +10,19 @@ static void a_process_is_known_by_its_parent_and_start_whatever_its_name(void)
 {
 	struct sys_process_stat before, now;
 
-	CHECK(sys_process_stat(getpid(), &before) && before.parent == getppid() && before.session == getsid(0) && before.start && !before.dead);
+	CHECK(sys_process_stat(getpid(), &before) && before.parent == getppid() && before.session == getsid(0) &&
+	      before.start && !before.dead);
 	CHECK(prctl(PR_SET_NAME, "x) Z 1 1 (", 0, 0, 0) == 0);
-	CHECK(sys_process_stat(getpid(), &now) && now.parent == before.parent && now.start == before.start && !now.dead);
+	CHECK(sys_process_stat(getpid(), &now) && now.parent == before.parent && now.start == before.start &&
+	      !now.dead);
 }
 
 static void what_it_ignores_is_told(void)
 {
 	struct sys_process_stat before, now;
 
-	CHECK(signal(SIGTSTP, SIG_DFL) != SIG_ERR && sys_process_stat(getpid(), &before) && signal(SIGTSTP, SIG_IGN) != SIG_ERR && sys_process_stat(getpid(), &now));
+	CHECK(signal(SIGTSTP, SIG_DFL) != SIG_ERR && sys_process_stat(getpid(), &before) &&
+	      signal(SIGTSTP, SIG_IGN) != SIG_ERR && sys_process_stat(getpid(), &now));
 	CHECK((before.ignored ^ now.ignored) == UINT64_C(1) << (SIGTSTP - 1) && now.ignored > before.ignored);
 	CHECK(signal(SIGTSTP, SIG_DFL) != SIG_ERR);
 }

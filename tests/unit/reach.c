@@ -1,4 +1,5 @@
-/* What is refused before it connects is never something that the judge would allow; and what it is worth: that the rest is. */
+/* What is refused before it connects is never something that the judge would allow; and what it is worth: that the rest
+ * is. */
 #include "model/reach.h"
 
 #include "base/buf.h"
@@ -63,17 +64,25 @@ static const char *const policies[] = {
 	"network: {mode: public}",
 	"network: {mode: allowlist, allow: [{host: a.test}]}",
 	"network: {mode: allowlist, ask: true, allow: [{host: a.test}], deny: [{cidr: 8.0.0.0/8}]}",
-	"network: {mode: allowlist, allow: [{cidr: 10.0.0.0/13, ports: [1, 2]}, {cidr: 8.0.0.0/5}, {host: 9.9.9.9, ports: [53]}, {cidr: \"2a00::/11\"}, {cidr: \"fd00::/8\", ports: [7]}]}",
-	"network: {mode: allowlist, allow: [{cidr: 0.0.0.0/0}, {cidr: \"::/0\"}], deny: [{cidr: 10.0.0.0/8}, {cidr: 8.0.0.0/6, ports: [443]}, {cidr: 9.0.0.0/8, methods: [GET]}, {cidr: 11.0.0.0/8, paths: [\"/x\"]}]}",
-	"network: {mode: public, allow: [{cidr: 192.168.0.0/16}, {cidr: 169.254.169.254/32}], deny: [{cidr: 8.8.0.0/16}, {host: 9.9.9.9}, {cidr: 198.18.0.0/15}]}",
-	"network: {mode: allowlist, allow: [{cidr: 10.0.0.0/9, ports: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]}]}",
+	"network: {mode: allowlist, allow: [{cidr: 10.0.0.0/13, ports: [1, 2]}, {cidr: 8.0.0.0/5}, {host: 9.9.9.9, "
+	"ports: [53]}, {cidr: \"2a00::/11\"}, {cidr: \"fd00::/8\", ports: [7]}]}",
+	"network: {mode: allowlist, allow: [{cidr: 0.0.0.0/0}, {cidr: \"::/0\"}], deny: [{cidr: 10.0.0.0/8}, {cidr: "
+	"8.0.0.0/6, ports: [443]}, {cidr: 9.0.0.0/8, methods: [GET]}, {cidr: 11.0.0.0/8, paths: [\"/x\"]}]}",
+	"network: {mode: public, allow: [{cidr: 192.168.0.0/16}, {cidr: 169.254.169.254/32}], deny: [{cidr: "
+	"8.8.0.0/16}, {host: 9.9.9.9}, {cidr: 198.18.0.0/15}]}",
+	"network: {mode: allowlist, allow: [{cidr: 10.0.0.0/9, ports: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, "
+	"15, 16, 17, 18]}]}",
 };
 
 /* Near the borders of ranges, and anywhere. */
 static struct address draw_address(void)
 {
-	static const char *const near[] = {"10.0.0.0", "10.1.0.0",    "10.8.0.0",  "8.0.0.0",     "8.8.0.0", "9.9.9.9", "11.0.0.0", "12.0.0.0",   "15.255.255.255", "192.168.0.0", "169.254.169.254",
-					   "127.0.0.0", "198.18.0.0", "198.20.0.0", "168.63.129.16", "224.0.0.0", "2a00::", "2a1f::",   "2a20::", "fd00::", "fe00::", "2001::", "2001:200::", "64:ff9b::808:808", "100::", "::1"};
+	static const char *const near[] = {
+		"10.0.0.0",   "10.1.0.0",   "10.8.0.0",       "8.0.0.0",     "8.8.0.0",         "9.9.9.9",
+		"11.0.0.0",   "12.0.0.0",   "15.255.255.255", "192.168.0.0", "169.254.169.254", "127.0.0.0",
+		"198.18.0.0", "198.20.0.0", "168.63.129.16",  "224.0.0.0",   "2a00::",          "2a1f::",
+		"2a20::",     "fd00::",     "fe00::",         "2001::",      "2001:200::",      "64:ff9b::808:808",
+		"100::",      "::1"};
 	struct address a;
 	unsigned i;
 
@@ -124,11 +133,15 @@ static void what_no_rule_is_for_is_refused(void)
 	static const char wide[] = "network: {mode: public, deny: [{cidr: 8.8.8.0/24}]}";
 	static const char asks[] = "network: {mode: allowlist, ask: true}";
 
-	CHECK(refuses(names, "8.8.8.8", 443) && refuses(names, "2606:4700::1", 443) && refuses(names, "169.254.169.254", 80) && refuses(names, "100:0:0:1::1", 443));
+	CHECK(refuses(names, "8.8.8.8", 443) && refuses(names, "2606:4700::1", 443) &&
+	      refuses(names, "169.254.169.254", 80) && refuses(names, "100:0:0:1::1", 443));
 	CHECK(refuses(names, "198.18.1.0", 25) && refuses(names, "100::100", 25));
-	CHECK(!refuses(names, "198.18.1.0", 443) && !refuses(names, "198.19.255.255", 22) && !refuses(names, "100::100", 80));
-	CHECK(!refuses(range, "10.1.255.255", 5432) && refuses(range, "10.1.0.1", 5433) && refuses(range, "10.2.0.0", 5432));
-	CHECK(refuses(wide, "10.0.0.1", 443) && refuses(wide, "169.254.169.254", 80) && refuses(wide, "168.63.129.16", 80) && refuses(wide, "fd00::1", 443) && refuses(wide, "8.8.8.1", 25));
+	CHECK(!refuses(names, "198.18.1.0", 443) && !refuses(names, "198.19.255.255", 22) &&
+	      !refuses(names, "100::100", 80));
+	CHECK(!refuses(range, "10.1.255.255", 5432) && refuses(range, "10.1.0.1", 5433) &&
+	      refuses(range, "10.2.0.0", 5432));
+	CHECK(refuses(wide, "10.0.0.1", 443) && refuses(wide, "169.254.169.254", 80) &&
+	      refuses(wide, "168.63.129.16", 80) && refuses(wide, "fd00::1", 443) && refuses(wide, "8.8.8.1", 25));
 	CHECK(!refuses(wide, "8.8.9.1", 25) && !refuses(wide, "198.18.1.0", 25) && !refuses(wide, "2606:4700::1", 1));
 	CHECK(refuses(asks, "10.0.0.1", 443) && !refuses(asks, "8.8.8.8", 443) && !refuses(asks, "100::100", 9));
 }
@@ -136,9 +149,11 @@ static void what_no_rule_is_for_is_refused(void)
 /* The address stands for a name: what the name leads to is judged when it is dialled. */
 static void a_denied_range_does_not_hold_for_addresses_that_stand_for_names(void)
 {
-	static const char policy[] = "network: {mode: allowlist, allow: [{host: a.test}], deny: [{cidr: 0.0.0.0/0}, {cidr: \"::/0\"}]}";
+	static const char policy[] =
+		"network: {mode: allowlist, allow: [{host: a.test}], deny: [{cidr: 0.0.0.0/0}, {cidr: \"::/0\"}]}";
 
-	CHECK(!refuses(policy, "198.18.1.0", 443) && !refuses(policy, "100::100", 443) && refuses(policy, "8.8.8.8", 443));
+	CHECK(!refuses(policy, "198.18.1.0", 443) && !refuses(policy, "100::100", 443) &&
+	      refuses(policy, "8.8.8.8", 443));
 }
 
 static void a_policy_with_more_ranges_than_rows_leaves_all_to_the_judge(void)

@@ -1,4 +1,5 @@
-/* From a Dockerfile to steps. Each text is made into a recipe twice, here and in the confined child, and must come out the same. */
+/* From a Dockerfile to steps. Each text is made into a recipe twice, here and in the confined child, and must come out
+ * the same. */
 #include "base/buf.h"
 #include "check.h"
 #include "conf/dockerfile.h"
@@ -14,11 +15,19 @@ struct made {
 	const struct recipe *r;
 };
 
-static struct made make_with(const char *text, const char *const *args, const char *target, const struct recipe_image *images, size_t n)
+static struct made make_with(const char *text, const char *const *args, const char *target,
+			     const struct recipe_image *images, size_t n)
 {
 	struct made m = {arena_new(), NULL};
-	struct recipe_request req = {.name = "Dockerfile", .dockerfile = sv_of(text), .ignore_name = ".dockerignore", .ignore = sv_n("", 0), .target = target,
-		.platform = "linux/amd64", .args = args, .images = images, .n_images = n};
+	struct recipe_request req = {.name = "Dockerfile",
+				     .dockerfile = sv_of(text),
+				     .ignore_name = ".dockerignore",
+				     .ignore = sv_n("", 0),
+				     .target = target,
+				     .platform = "linux/amd64",
+				     .args = args,
+				     .images = images,
+				     .n_images = n};
 	const struct recipe *confined = NULL;
 	struct error err = {0};
 	AUTO_BUF a = {0};
@@ -62,7 +71,9 @@ static const struct recipe_stage *last(const struct made *m)
 static void variables_reach_where_they_should(void)
 {
 	static const char *const args[] = {"GIVEN=from outside", "TAG=9", NULL};
-	struct made m = make_with("ARG TAG=1\nARG UNUSED\nFROM x:$TAG AS b\nARG TAG\nARG GIVEN=default\nARG PLAIN=p$TAG\nENV A=1 B=$A\nENV C=$A\"${GIVEN}\" A=2\nRUN echo $A\nFROM b\nRUN x\n", args, NULL, NULL, 0);
+	struct made m = make_with("ARG TAG=1\nARG UNUSED\nFROM x:$TAG AS b\nARG TAG\nARG GIVEN=default\nARG "
+				  "PLAIN=p$TAG\nENV A=1 B=$A\nENV C=$A\"${GIVEN}\" A=2\nRUN echo $A\nFROM b\nRUN x\n",
+				  args, NULL, NULL, 0);
 	const struct recipe_stage *st = last(&m);
 
 	CHECK_STR(m.r->images[0], "docker.io/library/x:9");
@@ -71,9 +82,11 @@ static void variables_reach_where_they_should(void)
 		st = &m.r->stages[0];
 		CHECK_STR(joined(m.arena, st->steps[0].argv), "/bin/sh|-c|echo $A");
 		CHECK_STR(joined(m.arena, st->steps[0].env),
-			  "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin|TAG=9|GIVEN=from outside|PLAIN=p9|A=2|B=|C=1from outside");
+			  "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin|TAG=9|GIVEN=from "
+			  "outside|PLAIN=p9|A=2|B=|C=1from outside");
 		CHECK_STR(joined(m.arena, st->steps[0].args), "TAG=9|GIVEN=from outside|PLAIN=p9");
-		CHECK_STR(joined(m.arena, st->config.env), "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin|A=2|B=|C=1from outside");
+		CHECK_STR(joined(m.arena, st->config.env),
+			  "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin|A=2|B=|C=1from outside");
 		CHECK_STR(joined(m.arena, m.r->stages[1].steps[0].args), "TAG=9|GIVEN=from outside|PLAIN=p9");
 	}
 	arena_free(m.arena);
@@ -82,19 +95,23 @@ static void variables_reach_where_they_should(void)
 /* A global ARG is not seen in a stage that does not ask for it; nor is anything of the machine. */
 static void what_was_not_asked_for_is_not_seen(void)
 {
-	struct made m = make("ARG G=1\nFROM x\nENV V=[$G][$HOME][$PATH][$TARGETARCH]\nARG TARGETARCH\nENV W=$TARGETARCH\n");
+	struct made m =
+		make("ARG G=1\nFROM x\nENV V=[$G][$HOME][$PATH][$TARGETARCH]\nARG TARGETARCH\nENV W=$TARGETARCH\n");
 	const struct recipe_stage *st = last(&m);
 
 	(void)setenv("G", "host", 1);
-	CHECK_STR(joined(m.arena, st->config.env + 1), "V=[][][/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin][]|W=amd64");
+	CHECK_STR(joined(m.arena, st->config.env + 1),
+		  "V=[][][/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin][]|W=amd64");
 	arena_free(m.arena);
 }
 
 static void a_base_image_gives_what_its_configuration_says(void)
 {
-	static const char *env[] = {"PATH=/b", "X=1", NULL}, *entry[] = {"/e", NULL}, *cmd[] = {"c", NULL}, *shell[] = {"/bin/bash", "-c", NULL};
+	static const char *env[] = {"PATH=/b", "X=1", NULL}, *entry[] = {"/e", NULL}, *cmd[] = {"c", NULL},
+			  *shell[] = {"/bin/bash", "-c", NULL};
 	static const char *triggers[] = {"COPY a /b", "RUN echo \\\n two", "ENV T=$X", NULL};
-	const struct recipe_image image = {"docker.io/library/base:latest", {env, entry, cmd, "/w", "me", shell, triggers}};
+	const struct recipe_image image = {"docker.io/library/base:latest",
+					   {env, entry, cmd, "/w", "me", shell, triggers}};
 	struct made m = make_with("FROM base\nRUN x\nWORKDIR sub\nCMD y\n", no_args, NULL, &image, 1);
 	const struct recipe_stage *st = last(&m);
 
@@ -116,12 +133,15 @@ static void a_base_image_gives_what_its_configuration_says(void)
 
 static void only_needed_stages_are_there(void)
 {
-	static const char text[] = "FROM a AS one\nRUN 1\nFROM b AS Two\nADD http://refused /x\nFROM c AS three\nCOPY --from=one /x /y\nFROM three\nRUN --mount=type=bind,from=0,target=/m ls\nCOPY --from=other:1 /p /q/\n";
+	static const char text[] =
+		"FROM a AS one\nRUN 1\nFROM b AS Two\nADD http://refused /x\nFROM c AS three\nCOPY --from=one /x "
+		"/y\nFROM three\nRUN --mount=type=bind,from=0,target=/m ls\nCOPY --from=other:1 /p /q/\n";
 	struct made m = make(text);
 	const struct recipe_stage *st = last(&m);
 
 	CHECK(m.r->n_stages == 3);
-	CHECK_STR(joined(m.arena, m.r->images), "docker.io/library/a:latest|docker.io/library/c:latest|docker.io/library/other:1");
+	CHECK_STR(joined(m.arena, m.r->images),
+		  "docker.io/library/a:latest|docker.io/library/c:latest|docker.io/library/other:1");
 	CHECK_STR(joined(m.arena, m.r->unknown), "docker.io/library/a:latest|docker.io/library/c:latest");
 	if (m.r->n_stages == 3) {
 		CHECK(st->from.origin == RECIPE_STAGE && st->from.stage == 1);
@@ -139,8 +159,12 @@ static void only_needed_stages_are_there(void)
 
 static void parents_keep_their_pivot_and_modes_their_words(void)
 {
-	struct made m = make("FROM scratch\nCOPY --parents ./a/../b/./c//d /x/./*.c e/. ./f/./ /d/\nCOPY --chmod=u=rwX,go+rX a b\nCOPY a/./b c\n");
-	static const char *const wrong[] = {"--chmod=u+q a b", "--chmod=u a b", "--chmod=, a b", "--chmod=u+x, a b", "--chmod=777777 a b", "--chmod=+rw-z a b", "--parents a/./../b c", "--parents ../a/./b c", "--parents a/./b/../../c d"};
+	struct made m = make("FROM scratch\nCOPY --parents ./a/../b/./c//d /x/./*.c e/. ./f/./ /d/\nCOPY "
+			     "--chmod=u=rwX,go+rX a b\nCOPY a/./b c\n");
+	static const char *const wrong[] = {
+		"--chmod=u+q a b",      "--chmod=u a b",        "--chmod=, a b",
+		"--chmod=u+x, a b",     "--chmod=777777 a b",   "--chmod=+rw-z a b",
+		"--parents a/./../b c", "--parents ../a/./b c", "--parents a/./b/../../c d"};
 	const struct recipe_stage *st = last(&m);
 	size_t k;
 
@@ -170,9 +194,17 @@ static void modes_are_those_of_chmod(void)
 		bool folder;
 		mode_t want;
 	} cases[] = {
-		{"0755", 0600, false, 0755}, {"04755", 0, false, 04755}, {"u=rwX,go=rX", 0600, false, 0644}, {"u=rwX,go=rX", 0700, false, 0755}, {"u=rwX,go=rX", 0600, true, 0755}, {"a+x", 0640, false, 0751},
-		{"+x", 0644, false, 0755}, {"+w", 0444, false, 0644}, {"=r", 0777, false, 0444}, {"=rw", 0, false, 0644}, {"a=rw", 0, false, 0666}, {"g=u", 0640, false, 0660}, {"go-rwx", 0777, false, 0700}, {"u+s", 0755, false, 04755},
-		{"g+s", 0755, true, 02755}, {"+t", 0777, true, 01777}, {"o+t", 0777, true, 01777}, {"u-x+r", 0300, false, 0600}, {"u=", 0777, false, 0077}, {"o=g", 0750, false, 0755}, {"ug+w,o-r", 0444, false, 0660},
+		{"0755", 0600, false, 0755},        {"04755", 0, false, 04755},
+		{"u=rwX,go=rX", 0600, false, 0644}, {"u=rwX,go=rX", 0700, false, 0755},
+		{"u=rwX,go=rX", 0600, true, 0755},  {"a+x", 0640, false, 0751},
+		{"+x", 0644, false, 0755},          {"+w", 0444, false, 0644},
+		{"=r", 0777, false, 0444},          {"=rw", 0, false, 0644},
+		{"a=rw", 0, false, 0666},           {"g=u", 0640, false, 0660},
+		{"go-rwx", 0777, false, 0700},      {"u+s", 0755, false, 04755},
+		{"g+s", 0755, true, 02755},         {"+t", 0777, true, 01777},
+		{"o+t", 0777, true, 01777},         {"u-x+r", 0300, false, 0600},
+		{"u=", 0777, false, 0077},          {"o=g", 0750, false, 0755},
+		{"ug+w,o-r", 0444, false, 0660},
 	};
 	size_t k;
 
@@ -180,14 +212,17 @@ static void modes_are_those_of_chmod(void)
 		CHECK(mode_is_valid(cases[k].text));
 		CHECK(mode_change(cases[k].text, cases[k].old, cases[k].folder) == cases[k].want);
 		if (mode_change(cases[k].text, cases[k].old, cases[k].folder) != cases[k].want)
-			printf("# %s of %o: %o\n", cases[k].text, cases[k].old, mode_change(cases[k].text, cases[k].old, cases[k].folder));
+			printf("# %s of %o: %o\n", cases[k].text, cases[k].old,
+			       mode_change(cases[k].text, cases[k].old, cases[k].folder));
 	}
-	CHECK(!mode_is_valid("") && !mode_is_valid("u+x,,g+x") && !mode_is_valid("u+ugx") && !mode_is_valid("888") && !mode_is_valid("b+x"));
+	CHECK(!mode_is_valid("") && !mode_is_valid("u+x,,g+x") && !mode_is_valid("u+ugx") && !mode_is_valid("888") &&
+	      !mode_is_valid("b+x"));
 }
 
 static void copies_are_clean(void)
 {
-	struct made m = make("FROM scratch AS s\nWORKDIR /w/./x/../y\nARG D=sub\nCOPY ./a/../b /c$D *.[ch] \"q\"r $D/\nCOPY one two\nCOPY . .\nADD --chown=u:g --chmod=0755 --exclude=*.o x.tar.gz /\n"
+	struct made m = make("FROM scratch AS s\nWORKDIR /w/./x/../y\nARG D=sub\nCOPY ./a/../b /c$D *.[ch] \"q\"r "
+			     "$D/\nCOPY one two\nCOPY . .\nADD --chown=u:g --chmod=0755 --exclude=*.o x.tar.gz /\n"
 			     "COPY --from=s /../../etc/x /\nCOPY <<one <<\"two\" /f/\na $D \\$D\none\n$D 'x'\ntwo\n");
 	const struct recipe_stage *st = last(&m);
 
@@ -211,7 +246,8 @@ static void copies_are_clean(void)
 
 static void heredocs_become_commands(void)
 {
-	struct made m = make("FROM x\nSHELL [\"/bin/bash\", \"-ec\"]\nRUN <<E\na\n\tb\nE\nRUN <<-E\n\ta\nE\nRUN cat <<E >x\nhi\nE\nRUN <<E\n#!/usr/bin/env python3\nprint(1)\nE\nRUN [\"x\", \"<<E\"]\n");
+	struct made m = make("FROM x\nSHELL [\"/bin/bash\", \"-ec\"]\nRUN <<E\na\n\tb\nE\nRUN <<-E\n\ta\nE\nRUN cat "
+			     "<<E >x\nhi\nE\nRUN <<E\n#!/usr/bin/env python3\nprint(1)\nE\nRUN [\"x\", \"<<E\"]\n");
 	const struct recipe_stage *st = last(&m);
 
 	CHECK(st->n_steps == 5);
@@ -232,31 +268,46 @@ static void what_reaches_outside_is_refused_with_its_line(void)
 		const char *text, *says;
 	} t[] = {
 		{"# syntax=evil/frontend:1\nFROM x\n", "Dockerfile:1: # syntax=evil/frontend:1: a frontend"},
-		{"#!x\n#syntax = docker/dockerfilex\nFROM x\n", "Dockerfile:2: # syntax=docker/dockerfilex: a frontend"},
+		{"#!x\n#syntax = docker/dockerfilex\nFROM x\n",
+		 "Dockerfile:2: # syntax=docker/dockerfilex: a frontend"},
 		{"FROM x\nCOPY ../secret /\n", "Dockerfile:2: COPY: the source leaves the build context: ../secret"},
-		{"FROM x\nCOPY a/../../secret /\n", "Dockerfile:2: COPY: the source leaves the build context: a/../../secret"},
-		{"FROM x\nARG P=..\nCOPY ${P}/secret /\n", "Dockerfile:3: COPY: the source leaves the build context: ../secret"},
-		{"FROM x\nARG P=x.x\nCOPY ${P//x/}./s /\n", "Dockerfile:3: COPY: the source leaves the build context: ../s"},
+		{"FROM x\nCOPY a/../../secret /\n",
+		 "Dockerfile:2: COPY: the source leaves the build context: a/../../secret"},
+		{"FROM x\nARG P=..\nCOPY ${P}/secret /\n",
+		 "Dockerfile:3: COPY: the source leaves the build context: ../secret"},
+		{"FROM x\nARG P=x.x\nCOPY ${P//x/}./s /\n",
+		 "Dockerfile:3: COPY: the source leaves the build context: ../s"},
 		{"FROM x\nADD [\"..\", \"/\"]\n", "Dockerfile:2: ADD: the source leaves the build context: .."},
 		{"FROM x\nADD https://h/x /\n", "Dockerfile:2: ADD: nothing is fetched"},
 		{"FROM x\nARG U=HTTP\nADD $U://h/x /\n", "Dockerfile:3: ADD: nothing is fetched"},
 		{"FROM x\nADD git@github.com:a/b.git /\n", "Dockerfile:2: ADD: nothing is fetched"},
 		{"FROM x\nADD --checksum=sha256:0 a /\n", "Dockerfile:2: ADD: --checksum and --keep-git-dir are for"},
-		{"FROM x\nRUN --mount=type=secret,id=k cat /run/secrets/k\n", "Dockerfile:2: RUN: nothing secret enters a build; remove --mount=type=secret"},
-		{"FROM x\nRUN --mount=type=\"ssh\" x\n", "Dockerfile:2: RUN: nothing secret enters a build; remove --mount=type=ssh"},
-		{"FROM x\nRUN --mount=type=SECRET,id=k x\n", "Dockerfile:2: RUN: nothing secret enters a build; remove --mount=type=SECRET"},
-		{"FROM x\nRUN --mount=target=/x,source=../.. x\n", "Dockerfile:2: RUN: the source of a mount leaves its root: ../.."},
-		{"FROM x\nRUN --mount=type=bind,target=/ x\n", "Dockerfile:2: RUN: a mount cannot cover the whole root"},
-		{"FROM x\nRUN --mount=type=bind,rw,target=/y x\n", "Dockerfile:2: RUN: a bind mount that can be written to"},
-		{"FROM x\nRUN --security=insecure x\n", "Dockerfile:2: RUN: a build gets no privileges; remove --security=insecure"},
-		{"FROM x\nRUN --network=host x\n", "Dockerfile:2: RUN: a build has no network but its own; remove --network=host"},
+		{"FROM x\nRUN --mount=type=secret,id=k cat /run/secrets/k\n",
+		 "Dockerfile:2: RUN: nothing secret enters a build; remove --mount=type=secret"},
+		{"FROM x\nRUN --mount=type=\"ssh\" x\n",
+		 "Dockerfile:2: RUN: nothing secret enters a build; remove --mount=type=ssh"},
+		{"FROM x\nRUN --mount=type=SECRET,id=k x\n",
+		 "Dockerfile:2: RUN: nothing secret enters a build; remove --mount=type=SECRET"},
+		{"FROM x\nRUN --mount=target=/x,source=../.. x\n",
+		 "Dockerfile:2: RUN: the source of a mount leaves its root: ../.."},
+		{"FROM x\nRUN --mount=type=bind,target=/ x\n",
+		 "Dockerfile:2: RUN: a mount cannot cover the whole root"},
+		{"FROM x\nRUN --mount=type=bind,rw,target=/y x\n",
+		 "Dockerfile:2: RUN: a bind mount that can be written to"},
+		{"FROM x\nRUN --security=insecure x\n",
+		 "Dockerfile:2: RUN: a build gets no privileges; remove --security=insecure"},
+		{"FROM x\nRUN --network=host x\n",
+		 "Dockerfile:2: RUN: a build has no network but its own; remove --network=host"},
 		{"FROM x\nRUN --device=all x\n", "Dockerfile:2: RUN: a build gets no devices; remove --device"},
-		{"FROM --platform=windows/amd64 x\n", "Dockerfile:1: FROM: only images of this machine's platform can be used, not windows/amd64"},
+		{"FROM --platform=windows/amd64 x\n",
+		 "Dockerfile:1: FROM: only images of this machine's platform can be used, not windows/amd64"},
 		{"FROM $NO\n", "Dockerfile:1: FROM: the image's name is empty"},
 		{"FROM ../x\n", "Dockerfile:1: FROM: "},
-		{"FROM x\nCOPY --from=2 a b\n", "Dockerfile:2: COPY: there is no stage before this one with the number 2"},
+		{"FROM x\nCOPY --from=2 a b\n",
+		 "Dockerfile:2: COPY: there is no stage before this one with the number 2"},
 		{"FROM x\nCOPY --from=$S a b\n", "Dockerfile:2: COPY: variables are not expanded in from="},
-		{"FROM x\nCOPY [\"a\\nb\", \"/c\"]\n", "Dockerfile:2: COPY: the source is not a path or a pattern: a\\x0ab"},
+		{"FROM x\nCOPY [\"a\\nb\", \"/c\"]\n",
+		 "Dockerfile:2: COPY: the source is not a path or a pattern: a\\x0ab"},
 		{"FROM x\nCOPY a[ /c\n", "Dockerfile:2: COPY: the source is not a path or a pattern: a["},
 		{"FROM x\nENV A=\"${B:?must be}\"\n", "Dockerfile:2: ENV: B: must be"},
 		{"RUN x\nFROM y\n", "Dockerfile:1: RUN: stands before the first FROM"},
@@ -284,7 +335,9 @@ static void all_problems_are_listed(void)
 
 static void dockers_own_frontend_is_this_one(void)
 {
-	static const char *const texts[] = {"# syntax=docker/dockerfile:1\nFROM x\n", "#syntax = docker.io/docker/dockerfile:1.7-labs\nFROM x\n", "# syntax=docker/dockerfile\nFROM x\n"};
+	static const char *const texts[] = {"# syntax=docker/dockerfile:1\nFROM x\n",
+					    "#syntax = docker.io/docker/dockerfile:1.7-labs\nFROM x\n",
+					    "# syntax=docker/dockerfile\nFROM x\n"};
 	size_t i;
 
 	for (i = 0; i < 3; i++) {
@@ -375,9 +428,11 @@ static void ignore_patterns_hit_what_docker_ignores(void)
 			CHECK_STR(t[i].patterns[0], t[i].path);
 	}
 	CHECK(pattern_match(sv_of("a*b*c"), sv_of("axxbyyc"), &work));
-	CHECK(!pattern_match(sv_of("a*c"), sv_of("a/c"), &work) && !pattern_match(sv_of("a?c"), sv_of("a/c"), &work) && !pattern_match(sv_of("a[/]c"), sv_of("a/c"), &work));
+	CHECK(!pattern_match(sv_of("a*c"), sv_of("a/c"), &work) && !pattern_match(sv_of("a?c"), sv_of("a/c"), &work) &&
+	      !pattern_match(sv_of("a[/]c"), sv_of("a/c"), &work));
 	CHECK(pattern_match(sv_of("\\*"), sv_of("*"), &work) && !pattern_match(sv_of("\\*"), sv_of("x"), &work));
-	CHECK(!pattern_is_valid(sv_of("[a")) && !pattern_is_valid(sv_of("[]a]")) && !pattern_is_valid(sv_of("a\\")) && pattern_is_valid(sv_of("[\\]a]")));
+	CHECK(!pattern_is_valid(sv_of("[a")) && !pattern_is_valid(sv_of("[]a]")) && !pattern_is_valid(sv_of("a\\")) &&
+	      pattern_is_valid(sv_of("[\\]a]")));
 	arena_free(a);
 }
 
@@ -410,13 +465,13 @@ static void an_answer_that_was_tampered_with_is_refused(void)
 	CHECK(recipe_encode(m.r, &b) == 0 && recipe_decode(m.arena, buf_view(&b), &again) == 0);
 	for (n = 0; n < b.n; n++)
 		CHECK(recipe_decode(m.arena, sv_n(b.p, n), &again) < 0);
-#define TAMPER(field, value)                                                                                                                                                                                                       \
-	do {                                                                                                                                                                                                                           \
-		__typeof__(field) kept_ = field;                                                                                                                                                                                       \
-		field = value;                                                                                                                                                                                                         \
-		buf_clear(&b);                                                                                                                                                                                                         \
-		CHECK(recipe_encode(m.r, &b) == 0 && recipe_decode(m.arena, buf_view(&b), &again) < 0);                                                                                                                                \
-		field = kept_;                                                                                                                                                                                                         \
+#define TAMPER(field, value)                                                                                           \
+	do {                                                                                                           \
+		__typeof__(field) kept_ = field;                                                                       \
+		field = value;                                                                                         \
+		buf_clear(&b);                                                                                         \
+		CHECK(recipe_encode(m.r, &b) == 0 && recipe_decode(m.arena, buf_view(&b), &again) < 0);                \
+		field = kept_;                                                                                         \
 	} while (0)
 	TAMPER(st->steps[0].from.stage, 1);
 	TAMPER(st->steps[0].from.stage, 99);
@@ -463,7 +518,8 @@ static bool same_set(const char *const *a, const char *const *b)
 
 static void same_step(const struct recipe_step *a, const struct recipe_step *b)
 {
-	CHECK(a->kind == b->kind && a->from.origin == b->from.origin && a->from.stage == b->from.stage && a->unpack == b->unpack);
+	CHECK(a->kind == b->kind && a->from.origin == b->from.origin && a->from.stage == b->from.stage &&
+	      a->unpack == b->unpack);
 	CHECK(same_list((const char *const *)a->argv, (const char *const *)b->argv));
 	CHECK(a->kind != RECIPE_RUN || same_set((const char *const *)a->env, (const char *const *)b->env));
 	CHECK(a->kind != RECIPE_RUN || same_set((const char *const *)a->args, (const char *const *)b->args));
@@ -477,9 +533,13 @@ static void same_step(const struct recipe_step *a, const struct recipe_step *b)
 /* The text that Docker gets means what the original meant. */
 static void a_canonical_file_means_the_same(void)
 {
-	static const char text[] = "# syntax=docker/dockerfile:1\nARG V=1\nFROM x:$V AS one\nARG A=a\\\"\\$b A2=\"q r\"\nENV E=\"$A \\\\ \\$HOME `x`\" F='$E'\nWORKDIR \"/w $A\"\nCOPY --chown=u:g a* ./b/\n"
-				   "USER me\nRUN echo \"$E\" \\\n# c\n && x\nRUN <<EOF\nline 1\n\tline \"2\" $E\nEOF\nRUN [\"a b\", \"\\u00e9\\n$X\"]\nADD [\"sp ace\", \"/d$E/\"]\nFROM one\nENV E=2\nUSER root\n"
-				   "RUN y\nCOPY --from=one /p[1-3] /q\nLABEL a=\"$E\" b='x\"y'\nEXPOSE 80\nHEALTHCHECK --interval=3s CMD curl x\nSTOPSIGNAL 9\nCMD z\n";
+	static const char text[] =
+		"# syntax=docker/dockerfile:1\nARG V=1\nFROM x:$V AS one\nARG A=a\\\"\\$b A2=\"q r\"\nENV E=\"$A \\\\ "
+		"\\$HOME `x`\" F='$E'\nWORKDIR \"/w $A\"\nCOPY --chown=u:g a* ./b/\n"
+		"USER me\nRUN echo \"$E\" \\\n# c\n && x\nRUN <<EOF\nline 1\n\tline \"2\" $E\nEOF\nRUN [\"a b\", "
+		"\"\\u00e9\\n$X\"]\nADD [\"sp ace\", \"/d$E/\"]\nFROM one\nENV E=2\nUSER root\n"
+		"RUN y\nCOPY --from=one /p[1-3] /q\nLABEL a=\"$E\" b='x\"y'\nEXPOSE 80\nHEALTHCHECK --interval=3s CMD "
+		"curl x\nSTOPSIGNAL 9\nCMD z\n";
 	struct recipe_writer w = {.name = "Dockerfile"};
 	struct made m = make(text), n;
 	struct error err = {0};
@@ -549,7 +609,8 @@ static void no_variable_of_a_base_becomes_an_instruction(void)
 		AUTO_BUF out = {0};
 
 		buf_init(&out, RECIPE_BYTES);
-		CHECK(recipe_write(m.arena, m.r, &w, &out, &err) < 0 && strstr(err.text, "Dockerfile:") && strstr(err.text, "line break"));
+		CHECK(recipe_write(m.arena, m.r, &w, &out, &err) < 0 && strstr(err.text, "Dockerfile:") &&
+		      strstr(err.text, "line break"));
 		CHECK(!strstr(buf_view(&out).n ? out.p : "", "\nADD"));
 		arena_free(m.arena);
 	}

@@ -1,4 +1,5 @@
-/* What the kernel says of connections that it refused, as records that a test writes: good ones, odd ones, and any bytes. */
+/* What the kernel says of connections that it refused, as records that a test writes: good ones, odd ones, and any
+ * bytes. */
 #include "sys/refused.h"
 
 #include <arpa/inet.h>
@@ -70,15 +71,19 @@ static bool leads_to(const struct refused *r, const char *address, uint16_t port
 	char text[INET6_ADDRSTRLEN] = "";
 
 	if (r->to.ss_family == AF_INET)
-		return inet_ntop(AF_INET, &in->sin_addr, text, sizeof(text)) && strcmp(text, address) == 0 && ntohs(in->sin_port) == port;
-	return inet_ntop(AF_INET6, &in6->sin6_addr, text, sizeof(text)) && strcmp(text, address) == 0 && ntohs(in6->sin6_port) == port;
+		return inet_ntop(AF_INET, &in->sin_addr, text, sizeof(text)) && strcmp(text, address) == 0 &&
+		       ntohs(in->sin_port) == port;
+	return inet_ntop(AF_INET6, &in6->sin6_addr, text, sizeof(text)) && strcmp(text, address) == 0 &&
+	       ntohs(in6->sin6_port) == port;
 }
 
 static void the_destination_of_a_packet_is_read(void)
 {
 	/* options in the header of the first; a header of routing before TCP's in the last */
-	static const uint8_t v4[] = {0x46, [9] = 6, [16] = 192, 0, 2, 1, [26] = 0x01, 0xbb}, v6[] = {0x60, [6] = 6, [24] = 0x20, 0x01, 0x0d, 0xb8, [39] = 1, [42] = 0, 22};
-	static const uint8_t routed[] = {0x60, [6] = 43, [24] = 0x20, 0x01, 0x0d, 0xb8, [39] = 1, [40] = 6, 2, [66] = 0, 25};
+	static const uint8_t v4[] = {0x46, [9] = 6, [16] = 192, 0, 2, 1, [26] = 0x01, 0xbb},
+			     v6[] = {0x60, [6] = 6, [24] = 0x20, 0x01, 0x0d, 0xb8, [39] = 1, [42] = 0, 22};
+	static const uint8_t routed[] = {
+		0x60, [6] = 43, [24] = 0x20, 0x01, 0x0d, 0xb8, [39] = 1, [40] = 6, 2, [66] = 0, 25};
 	struct record r = record_of(7, v4, sizeof(v4));
 	struct refused got;
 
@@ -91,7 +96,8 @@ static void the_destination_of_a_packet_is_read(void)
 
 static void a_port_that_is_not_there_is_none(void)
 {
-	static const uint8_t v4[20] = {0x4f, [16] = 192, 0, 2, 1}, routed[44] = {0x60, [6] = 43, [24] = 0x20, 0x01, 0x0d, 0xb8, [39] = 1, [40] = 43, 255};
+	static const uint8_t v4[20] = {0x4f, [16] = 192, 0, 2, 1},
+			     routed[44] = {0x60, [6] = 43, [24] = 0x20, 0x01, 0x0d, 0xb8, [39] = 1, [40] = 43, 255};
 	struct record r = record_of(1, v4, sizeof(v4));
 	struct refused got;
 

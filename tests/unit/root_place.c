@@ -28,7 +28,8 @@ static void world_make(struct world *w)
 		exit(99);
 	(void)snprintf(w->base, sizeof(w->base), "%.200s/root", real);
 	buf_init(&w->made, 65536);
-	w->places = (struct root_places){.root = open(w->base, O_PATH | O_DIRECTORY | O_CLOEXEC), .base = w->base, .made = &w->made};
+	w->places = (struct root_places){
+		.root = open(w->base, O_PATH | O_DIRECTORY | O_CLOEXEC), .base = w->base, .made = &w->made};
 }
 
 static void world_end(struct world *w)
@@ -52,7 +53,8 @@ static bool outside_is_empty(const struct world *w)
 {
 	struct stat st;
 
-	return fstatat(w->dir, "outside", &st, 0) == 0 && st.st_nlink == 2 && faccessat(w->dir, "outside/x", F_OK, 0) < 0 && faccessat(w->dir, "x", F_OK, 0) < 0;
+	return fstatat(w->dir, "outside", &st, 0) == 0 && st.st_nlink == 2 &&
+	       faccessat(w->dir, "outside/x", F_OK, 0) < 0 && faccessat(w->dir, "x", F_OK, 0) < 0;
 }
 
 /* The place's name from the root, or -errno in want. */
@@ -213,7 +215,8 @@ static void usage_takes_a_tree_that_is_too_deep_for_too_large(void)
 }
 
 static const struct check_case cases[] = {
-	{"places are made where they are missing, and noted in their order", places_are_made_where_they_are_missing_and_noted},
+	{"places are made where they are missing, and noted in their order",
+	 places_are_made_where_they_are_missing_and_noted},
 	{"links lead nowhere else", links_lead_nowhere_else},
 	{"what is the sandbox's own is no place", what_is_the_sandboxes_own_is_no_place},
 	{"odd files are no place for files", odd_files_are_no_place_for_files},

@@ -16,7 +16,12 @@ static struct policy *compile(const struct row *r, struct error *err)
 	struct memory m = {v, r->ceiling ? 2 : 1};
 	struct policy_fetch fetch = {memory_get, &m};
 	struct policy_source source = {.name = "p.yaml", .is_profile = false};
-	struct policy_request req = {.sources = &source, .n_sources = 1, .home = "/home/u", .workdir = "/home/u/w", .runtime = r->asked, .category = r->category};
+	struct policy_request req = {.sources = &source,
+				     .n_sources = 1,
+				     .home = "/home/u",
+				     .workdir = "/home/u/w",
+				     .runtime = r->asked,
+				     .category = r->category};
 	struct policy *p = NULL;
 
 	(void)snprintf(texts[0], sizeof(texts[0]), "version: 1\n%s\n", r->policy ? r->policy : "");
@@ -39,7 +44,8 @@ static void check_row(const struct row *r)
 	}
 	runtime_choose(p, r->asked, r->category, &c);
 	for (i = 0; i < c.n; i++)
-		(void)snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s", i ? " " : "", runtime_names[c.v[i].runtime]);
+		(void)snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s", i ? " " : "",
+			       runtime_names[c.v[i].runtime]);
 	CHECK_STR(got, r->want);
 	if (r->want_reason)
 		CHECK_STR(c.v[0].reason, r->want_reason);
@@ -55,7 +61,8 @@ static void check_rows(const struct row *rows, size_t n)
 		before = check_failures;
 		check_row(&rows[i]);
 		if (check_failures != before)
-			printf("# in row %zu: policy \"%s\" ceiling \"%s\" --runtime %s --category %s\n", i, rows[i].policy ? rows[i].policy : "", rows[i].ceiling ? rows[i].ceiling : "",
+			printf("# in row %zu: policy \"%s\" ceiling \"%s\" --runtime %s --category %s\n", i,
+			       rows[i].policy ? rows[i].policy : "", rows[i].ceiling ? rows[i].ceiling : "",
 			       rows[i].asked ? rows[i].asked : "-", rows[i].category ? rows[i].category : "-");
 	}
 }
@@ -66,7 +73,9 @@ static void auto_is_the_categorys_runtime_and_native_without_one(void)
 {
 	static const struct row rows[] = {
 		{.want = "native", .want_reason = "no category was given"},
-		{.category = "code_execution", .want = "gvisor", .want_reason = "the default of the category code_execution"},
+		{.category = "code_execution",
+		 .want = "gvisor",
+		 .want_reason = "the default of the category code_execution"},
 		{.category = "terminal", .want = "gvisor"},
 		{.category = "file_system", .want = "native", .want_reason = "the default of the category file_system"},
 		{.category = "version_control", .want = "native"},
@@ -78,13 +87,27 @@ static void auto_is_the_categorys_runtime_and_native_without_one(void)
 		{.category = "deployment", .want = "native"},
 		{.category = "mcp", .want = "native"},
 		{.category = "other", .want = "native"},
-		{.policy = "process: {categories: {code_execution: native, web: runc}}", .category = "code_execution", .want = "native", .want_reason = "process.categories.code_execution, p.yaml:2"},
-		{.policy = "process: {categories: {code_execution: native, web: runc}}", .category = "web", .want = "runc"},
-		{.policy = "process: {categories: {code_execution: native, web: runc}}", .category = "terminal", .want = "gvisor"},
+		{.policy = "process: {categories: {code_execution: native, web: runc}}",
+		 .category = "code_execution",
+		 .want = "native",
+		 .want_reason = "process.categories.code_execution, p.yaml:2"},
+		{.policy = "process: {categories: {code_execution: native, web: runc}}",
+		 .category = "web",
+		 .want = "runc"},
+		{.policy = "process: {categories: {code_execution: native, web: runc}}",
+		 .category = "terminal",
+		 .want = "gvisor"},
 		/* auto leaves a category what it is */
-		{.policy = "process: {categories: {code_execution: auto, web: auto}}", .category = "code_execution", .want = "gvisor"},
-		{.policy = "process: {categories: {code_execution: auto, web: auto}}", .category = "web", .want = "native"},
-		{.policy = "process: {runtime: crun}", .category = "terminal", .want = "crun", .want_reason = "process.runtime, p.yaml:2"},
+		{.policy = "process: {categories: {code_execution: auto, web: auto}}",
+		 .category = "code_execution",
+		 .want = "gvisor"},
+		{.policy = "process: {categories: {code_execution: auto, web: auto}}",
+		 .category = "web",
+		 .want = "native"},
+		{.policy = "process: {runtime: crun}",
+		 .category = "terminal",
+		 .want = "crun",
+		 .want_reason = "process.runtime, p.yaml:2"},
 		{.policy = "process: {runtime: auto}", .category = "terminal", .want = "gvisor"},
 		{.policy = "process: {runtime: crun}", .asked = "docker", .want = "docker", .want_reason = "--runtime"},
 		{.policy = "process: {runtime: crun}", .asked = "auto", .want = "native"},
@@ -118,25 +141,49 @@ static void a_request_never_gets_past_the_ceilings_runtime(void)
 		{.ceiling = GV, .want = "gvisor", .want_reason = "process.runtime, ceiling:2"},
 		{.ceiling = GV, .asked = "auto", .want = "gvisor"},
 		{.ceiling = GV, .asked = "gvisor", .want = "gvisor"},
-		{.ceiling = GV, .asked = "native", .want = "!--runtime: native is not the ceiling's gvisor (ceiling:2); leave it out"},
+		{.ceiling = GV,
+		 .asked = "native",
+		 .want = "!--runtime: native is not the ceiling's gvisor (ceiling:2); leave it out"},
 		{.ceiling = GV, .asked = "docker", .want = "!--runtime: docker is not"},
-		{.ceiling = GV, .policy = "process: {runtime: native}", .want = "!process.runtime: native is not the ceiling's gvisor"},
+		{.ceiling = GV,
+		 .policy = "process: {runtime: native}",
+		 .want = "!process.runtime: native is not the ceiling's gvisor"},
 		/* the command line takes the file's place, below the same ceiling */
 		{.ceiling = GV, .policy = "process: {runtime: native}", .asked = "gvisor", .want = "gvisor"},
 		{.ceiling = GV, .policy = "process: {runtime: native}", .asked = "auto", .want = "gvisor"},
 		{.ceiling = GV, .policy = "process: {categories: {web: native}}", .category = "web", .want = "gvisor"},
-		{.ceiling = CAT, .category = "code_execution", .want = "gvisor", .want_reason = "process.categories.code_execution, ceiling:2"},
-		{.ceiling = CAT, .policy = "process: {categories: {code_execution: native}}", .category = "code_execution", .want = "gvisor"},
-		{.ceiling = CAT, .category = "code_execution", .asked = "native", .want = "!--runtime: native is not the ceiling's gvisor for code_execution (ceiling:2)"},
+		{.ceiling = CAT,
+		 .category = "code_execution",
+		 .want = "gvisor",
+		 .want_reason = "process.categories.code_execution, ceiling:2"},
+		{.ceiling = CAT,
+		 .policy = "process: {categories: {code_execution: native}}",
+		 .category = "code_execution",
+		 .want = "gvisor"},
+		{.ceiling = CAT,
+		 .category = "code_execution",
+		 .asked = "native",
+		 .want = "!--runtime: native is not the ceiling's gvisor for code_execution (ceiling:2)"},
 		{.ceiling = CAT, .category = "code_execution", .asked = "gvisor", .want = "gvisor"},
 		{.ceiling = CAT, .category = "web", .asked = "gvisor", .want = "!is not the ceiling's runc for web"},
-		{.ceiling = CAT, .category = "web", .policy = "process: {runtime: native}", .want = "!process.runtime: native is not the ceiling's runc for web"},
+		{.ceiling = CAT,
+		 .category = "web",
+		 .policy = "process: {runtime: native}",
+		 .want = "!process.runtime: native is not the ceiling's runc for web"},
 		/* categories of which the ceiling says nothing, and no category */
 		{.ceiling = CAT, .category = "mcp", .asked = "docker", .want = "docker"},
 		{.ceiling = CAT, .asked = "native", .want = "native"},
-		{.ceiling = CAT, .policy = "process: {runtime: native}", .want = "!process.runtime: native is not the ceiling's gvisor for code_execution"},
-		{.ceiling = "process: {categories: {terminal: auto}}", .category = "terminal", .asked = "native", .want = "!is not the ceiling's gvisor for terminal"},
-		{.ceiling = "process: {categories: {terminal: auto}}", .policy = "process: {categories: {terminal: native}}", .category = "terminal", .want = "gvisor"},
+		{.ceiling = CAT,
+		 .policy = "process: {runtime: native}",
+		 .want = "!process.runtime: native is not the ceiling's gvisor for code_execution"},
+		{.ceiling = "process: {categories: {terminal: auto}}",
+		 .category = "terminal",
+		 .asked = "native",
+		 .want = "!is not the ceiling's gvisor for terminal"},
+		{.ceiling = "process: {categories: {terminal: auto}}",
+		 .policy = "process: {categories: {terminal: native}}",
+		 .category = "terminal",
+		 .want = "gvisor"},
 	};
 
 	ROWS(rows);
@@ -146,13 +193,29 @@ static void a_request_has_no_fallback_that_the_ceiling_has_not(void)
 {
 	static const struct row rows[] = {
 		{.ceiling = GV, .policy = "process: {fallback: [native]}", .want = "gvisor"},
-		{.ceiling = CAT, .policy = "process: {fallback: [native]}", .category = "code_execution", .want = "gvisor"},
-		{.ceiling = "process: {runtime: gvisor, fallback: [runc]}", .policy = "process: {fallback: [native, runc]}", .want = "gvisor runc"},
-		{.ceiling = "process: {runtime: gvisor, fallback: []}", .policy = "process: {fallback: [native]}", .want = "gvisor"},
-		{.ceiling = "process: {fallback: []}", .policy = "process: {fallback: [native]}", .asked = "gvisor", .want = "gvisor"},
+		{.ceiling = CAT,
+		 .policy = "process: {fallback: [native]}",
+		 .category = "code_execution",
+		 .want = "gvisor"},
+		{.ceiling = "process: {runtime: gvisor, fallback: [runc]}",
+		 .policy = "process: {fallback: [native, runc]}",
+		 .want = "gvisor runc"},
+		{.ceiling = "process: {runtime: gvisor, fallback: []}",
+		 .policy = "process: {fallback: [native]}",
+		 .want = "gvisor"},
+		{.ceiling = "process: {fallback: []}",
+		 .policy = "process: {fallback: [native]}",
+		 .asked = "gvisor",
+		 .want = "gvisor"},
 		/* a ceiling that says nothing of runtimes puts no bound on them */
-		{.ceiling = "process: {memory: 1G}", .policy = "process: {fallback: [native]}", .asked = "gvisor", .want = "gvisor native"},
-		{.ceiling = "process: {runtime: auto}", .policy = "process: {fallback: [native]}", .asked = "gvisor", .want = "gvisor native"},
+		{.ceiling = "process: {memory: 1G}",
+		 .policy = "process: {fallback: [native]}",
+		 .asked = "gvisor",
+		 .want = "gvisor native"},
+		{.ceiling = "process: {runtime: auto}",
+		 .policy = "process: {fallback: [native]}",
+		 .asked = "gvisor",
+		 .want = "gvisor native"},
 		/* the ceiling allows, it does not add */
 		{.ceiling = "process: {runtime: gvisor, fallback: [native]}", .want = "gvisor"},
 	};

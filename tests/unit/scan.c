@@ -1,4 +1,5 @@
-/* The search for denied names, with its memory of earlier searches: nothing that the host does in between may stay unseen. */
+/* The search for denied names, with its memory of earlier searches: nothing that the host does in between may stay
+ * unseen. */
 #include "plan/scan.h"
 
 #include <dirent.h>
@@ -48,7 +49,8 @@ static void move(const char *from, const char *to)
 	CHECK(rename(a, b) == 0);
 }
 
-/* Folders f0 to f11 with a hundred files each, and what the cases need. All of it long enough ago when the first case runs. */
+/* Folders f0 to f11 with a hundred files each, and what the cases need. All of it long enough ago when the first case
+ * runs. */
 static void build(void)
 {
 	static const char *const folders[] = {"a", "a/b", "a/b/c", "with", "hidden", "twin", "loose", "locked"};
@@ -86,7 +88,12 @@ static int note(void *arg, const char *path, const struct plan_guard *guard, boo
 static const char *search(struct buf *found, const char *memory_dir)
 {
 	struct plan_guard guard = {.rule = "deny", .hidden = true};
-	struct scan s = {.guards = &guard, .n_guards = 1, .max_entries = 100000, .found = note, .arg = found, .memory_dir = memory_dir};
+	struct scan s = {.guards = &guard,
+			 .n_guards = 1,
+			 .max_entries = 100000,
+			 .found = note,
+			 .arg = found,
+			 .memory_dir = memory_dir};
 	struct error err = {0};
 	uint64_t entries = 0;
 
@@ -286,12 +293,14 @@ static int search_links(struct buf *found, uint64_t max_entries, struct error *e
 {
 	struct plan_guard guards[] = {{.rule = "deny", .hidden = true}, {.rule = "protect"}};
 	struct scan_links links;
-	struct scan s = {.guards = guards, .n_guards = 2, .max_entries = 100000, .found = note, .arg = found, .links = &links};
+	struct scan s = {
+		.guards = guards, .n_guards = 2, .max_entries = 100000, .found = note, .arg = found, .links = &links};
 	uint64_t entries = 0;
 	int r;
 
 	scan_links_init(&links, max_entries);
-	CHECK(glob_init(&guards[0].glob, sv_of("**/vault/**")) == 0 && glob_init(&guards[1].glob, sv_of("**/hooks/**")) == 0);
+	CHECK(glob_init(&guards[0].glob, sv_of("**/vault/**")) == 0 &&
+	      glob_init(&guards[1].glob, sv_of("**/hooks/**")) == 0);
 	r = scan_tree(&s, tree, tree, &entries, err);
 	buf_clear(found);
 	(void)buf_str(found, "");
@@ -350,7 +359,12 @@ static void a_search_for_other_names_that_would_be_too_long_is_an_error(void)
 static int search_again(struct buf *found, uint64_t max_entries, struct error *err)
 {
 	struct plan_guard guard = {.rule = "deny", .hidden = true};
-	struct scan s = {.guards = &guard, .n_guards = 1, .max_entries = max_entries, .found = note, .arg = found, .lenient = true};
+	struct scan s = {.guards = &guard,
+			 .n_guards = 1,
+			 .max_entries = max_entries,
+			 .found = note,
+			 .arg = found,
+			 .lenient = true};
 	uint64_t entries = 0;
 	int r;
 
@@ -380,14 +394,17 @@ static void a_repeated_search_tells_of_folders_that_are_nested_too_deep(void)
 	char command[300];
 
 	buf_init(&found, 65536);
-	(void)snprintf(command, sizeof(command), "mkdir -p '%s/nest/'$(printf 'n/%%.0s' $(seq 520)) '%s/zz' && touch '%s/zz/.env'", tree, tree, tree);
+	(void)snprintf(command, sizeof(command),
+		       "mkdir -p '%s/nest/'$(printf 'n/%%.0s' $(seq 520)) '%s/zz' && touch '%s/zz/.env'", tree, tree,
+		       tree);
 	CHECK(system(command) == 0);
 	CHECK(search_again(&found, 100000, &err) == 0 && strstr(found.p, "nest/n/n/") && strstr(found.p, "zz/.env "));
 	(void)snprintf(command, sizeof(command), "rm -r '%s/nest' '%s/zz'", tree, tree);
 	CHECK(system(command) == 0);
 }
 
-/* What lets nobody in is left alone until that changes; what may be entered, by who knows its names, is told. Root is let in anywhere. */
+/* What lets nobody in is left alone until that changes; what may be entered, by who knows its names, is told. Root is
+ * let in anywhere. */
 static void a_repeated_search_tells_of_folders_that_may_be_entered_and_not_read(void)
 {
 	AUTO_BUF found = {0};

@@ -1,4 +1,5 @@
-/* What a search tries of its patterns, and where, is a matter of speed only: the same is found as if each were tried on every entry. */
+/* What a search tries of its patterns, and where, is a matter of speed only: the same is found as if each were tried on
+ * every entry. */
 #include "plan/scan.h"
 
 #include <fcntl.h>
@@ -108,7 +109,8 @@ static void patterns_are_found_wherever_they_begin(void)
 		search(guards, n, shown_as, &some);
 		search(guards, n + NEVER, shown_as, &all);
 		if (strcmp(some.p, all.p) != 0)
-			printf("# shown as %s, %s and %zu more:\n%s# is not\n%s", shown_as, text[0], n - 1, some.p, all.p);
+			printf("# shown as %s, %s and %zu more:\n%s# is not\n%s", shown_as, text[0], n - 1, some.p,
+			       all.p);
 		CHECK_STR(some.p, all.p);
 		for (i = 0; i < n; i++)
 			glob_done(&guards[i].glob);

@@ -1,4 +1,5 @@
-/* task/bounds: what a task asks for is a policy that the compiler reads, and opens nothing that only an operator may. */
+/* task/bounds: what a task asks for is a policy that the compiler reads, and opens nothing that only an operator may.
+ */
 #include <string.h>
 
 #include "check.h"
@@ -53,13 +54,17 @@ static void limits_are_written_as_policies_have_them(void)
 	char text[512];
 
 	CHECK(written(&b, text, sizeof(text)) == 0);
-	CHECK(strcmp(text, "{\"version\":1,\"process\":{\"timeout\":\"90000ms\",\"cpus\":1.500,\"memory\":1073741824}}\n") == 0);
+	CHECK(strcmp(text,
+		     "{\"version\":1,\"process\":{\"timeout\":\"90000ms\",\"cpus\":1.500,\"memory\":1073741824}}\n") ==
+	      0);
 }
 
 static void only_public_hosts_can_be_asked_for(void)
 {
 	static const char *const fine[] = {"pypi.org", "*.pythonhosted.org", "8.8.8.8", "2001:4860:4860::8888"};
-	static const char *const not[] = {"127.0.0.1", "10.0.0.0/8", "0.0.0.0/0", "169.254.169.254", "192.168.1.1", "::1", "0x7f.1", "2130706433", "::ffff:10.0.0.1", "fd00::1", "64:ff9b::a00:1"};
+	static const char *const not [] = {"127.0.0.1",       "10.0.0.0/8", "0.0.0.0/0",     "169.254.169.254",
+					   "192.168.1.1",     "::1",        "0x7f.1",        "2130706433",
+					   "::ffff:10.0.0.1", "fd00::1",    "64:ff9b::a00:1"};
 	struct bounds b = {.network = NULL};
 	struct task_network n;
 	char text[512];

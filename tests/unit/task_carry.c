@@ -1,4 +1,5 @@
-/* task/carry: what the agent made is data; what runs because of its name or its place is the image's, or is not there. Each attack is in the agent's upper folder, from where a plain copy would carry it. */
+/* task/carry: what the agent made is data; what runs because of its name or its place is the image's, or is not there.
+ * Each attack is in the agent's upper folder, from where a plain copy would carry it. */
 #include "carry_world.h"
 
 static void work_is_carried_as_it_is(void)
@@ -94,7 +95,9 @@ static void system_folders_cannot_be_taken_away_or_led_elsewhere(void)
 {
 	static const struct {
 		const char *path, *rule;
-	} bad[] = {{"usr", "link"}, {"etc", "link"}, {"opt", "link"}, {"tests", "runner"}, {"logs", "runner"}, {"solution", "runner"}, {"verifier", "runner"}, {"app", "link"}, {"tmp", "link"}, {"bin", "replaces"}};
+	} bad[] = {{"usr", "link"},    {"etc", "link"},        {"opt", "link"},        {"tests", "runner"},
+		   {"logs", "runner"}, {"solution", "runner"}, {"verifier", "runner"}, {"app", "link"},
+		   {"tmp", "link"},    {"bin", "replaces"}};
 	struct world w;
 	struct stat st;
 	size_t i;
@@ -214,9 +217,24 @@ static void libraries_that_are_new_are_carried_and_loaders_places_are_not(void)
 
 static void startup_files_are_dropped(void)
 {
-	static const char *const bad[] = {"etc/ld.so.preload", "etc/ld.so.cache", "etc/ld.so.conf.d", "etc/profile", "etc/profile.d", "etc/environment", "etc/bash.bashrc", "etc/zsh", "etc/hosts", "etc/nsswitch.conf", "etc/resolv.conf", "etc/pam.d",
-		"etc/cron.d", "etc/crontab", "etc/systemd", "etc/ssl", "etc/apt", "etc/alternatives", "etc/perl", "etc/pip.conf", "etc/sudoers.d", "etc/ssh/ssh_config", "root/.bashrc", "root/.profile", "root/.zshenv", "root/.config/pip",
-		"root/.config/fish", "root/.npmrc", "root/.curlrc", "home/u/.bash_profile", "root/.ssh/config", "app/.bashrc", "app/.npmrc", "etc/ld-musl-x86_64.path", "var/spool/cron"};
+	static const char *const bad[] = {"etc/ld.so.preload", "etc/ld.so.cache",
+					  "etc/ld.so.conf.d",  "etc/profile",
+					  "etc/profile.d",     "etc/environment",
+					  "etc/bash.bashrc",   "etc/zsh",
+					  "etc/hosts",         "etc/nsswitch.conf",
+					  "etc/resolv.conf",   "etc/pam.d",
+					  "etc/cron.d",        "etc/crontab",
+					  "etc/systemd",       "etc/ssl",
+					  "etc/apt",           "etc/alternatives",
+					  "etc/perl",          "etc/pip.conf",
+					  "etc/sudoers.d",     "etc/ssh/ssh_config",
+					  "root/.bashrc",      "root/.profile",
+					  "root/.zshenv",      "root/.config/pip",
+					  "root/.config/fish", "root/.npmrc",
+					  "root/.curlrc",      "home/u/.bash_profile",
+					  "root/.ssh/config",  "app/.bashrc",
+					  "app/.npmrc",        "etc/ld-musl-x86_64.path",
+					  "var/spool/cron"};
 	struct world w;
 	size_t i;
 
@@ -267,8 +285,19 @@ static void users_may_be_added_and_root_stays_who_it_is(void)
 
 static void links_to_the_runners_folders_are_dropped_by_whatever_detour(void)
 {
-	static const char *const bad[] = {"/tests/expected.json", "../tests/x", "/logs/verifier/reward.txt", "/proc/self/root/tests/x", "/app/../tests", "up/tests/x", "root/tests", "/solution", "hop/expected", "/dev/fd/0", "/dev", "circle",
-		"/mnt/mine/x"};
+	static const char *const bad[] = {"/tests/expected.json",
+					  "../tests/x",
+					  "/logs/verifier/reward.txt",
+					  "/proc/self/root/tests/x",
+					  "/app/../tests",
+					  "up/tests/x",
+					  "root/tests",
+					  "/solution",
+					  "hop/expected",
+					  "/dev/fd/0",
+					  "/dev",
+					  "circle",
+					  "/mnt/mine/x"};
 	static const char *const places[] = {"/mnt/mine", NULL};
 	struct world w;
 	char name[32];
@@ -363,7 +392,8 @@ static void another_user_than_root_is_enough_for_files_of_all_ids(void)
 	delete(w.upper, "app/main.py");
 	opaque(w.upper, "app/private");
 	if (geteuid() == 0) {
-		CHECK(chmod(w.base, 0711) == 0 && fchownat(w.upper, "app/private/x", 1700000999, 1700000999, 0) == 0 && fchownat(w.upper, "app/private", 1700000999, 1700000999, 0) == 0);
+		CHECK(chmod(w.base, 0711) == 0 && fchownat(w.upper, "app/private/x", 1700000999, 1700000999, 0) == 0 &&
+		      fchownat(w.upper, "app/private", 1700000999, 1700000999, 0) == 0);
 		CHECK(fchmodat(w.upper, "app/private", 0700, 0) == 0 && ids.zero_uid == 1700000000);
 		give(w.base);
 	}
@@ -373,7 +403,8 @@ static void another_user_than_root_is_enough_for_files_of_all_ids(void)
 	dropped(&w, "replaces", "usr/bin/sh");
 	CHECK(strstr(w.said, "carry.autorun /app/odd\\x0aname.pyc\n") != NULL);
 	if (geteuid() == 0)
-		CHECK(fstatat(w.to, "app/private/x", &st, 0) == 0 && st.st_uid == 1700000999 && (st.st_mode & 07777) == 0600);
+		CHECK(fstatat(w.to, "app/private/x", &st, 0) == 0 && st.st_uid == 1700000999 &&
+		      (st.st_mode & 07777) == 0600);
 	world_close(&w);
 }
 
@@ -425,7 +456,8 @@ static void files_that_nobody_may_read_are_carried_too(void)
 
 	world_open(&w);
 	if (geteuid() == 0) { /* as an ordinary user whose own files they are */
-		CHECK(chmod(w.base, 0755) == 0 && fchown(w.upper, 65534, 65534) == 0 && fchown(w.to, 65534, 65534) == 0);
+		CHECK(chmod(w.base, 0755) == 0 && fchown(w.upper, 65534, 65534) == 0 &&
+		      fchown(w.to, 65534, 65534) == 0);
 		pid = fork();
 		if (pid == 0) {
 			if (setresuid(65534, 65534, 65534) < 0)
@@ -447,7 +479,8 @@ static void files_that_nobody_may_read_are_carried_too(void)
 
 static void no_link_leads_programs_elsewhere(void)
 {
-	static const char *const env[] = {"PATH=/app/.venv/bin:/app/now/bin:/root/.local/bin:/usr/bin:/bin", "PYTHONPATH=/app/src", NULL};
+	static const char *const env[] = {"PATH=/app/.venv/bin:/app/now/bin:/root/.local/bin:/usr/bin:/bin",
+					  "PYTHONPATH=/app/src", NULL};
 	struct world w;
 
 	world_open(&w);
@@ -489,7 +522,8 @@ static void what_is_carried_takes_no_more_room_than_it_took(void)
 
 	world_open(&w);
 	put(w.upper, "app/a", "one file", 0644);
-	CHECK(linkat(w.upper, "app/a", w.upper, "app/b", 0) == 0 && linkat(w.upper, "app/a", w.upper, "root-b", 0) == 0);
+	CHECK(linkat(w.upper, "app/a", w.upper, "app/b", 0) == 0 &&
+	      linkat(w.upper, "app/a", w.upper, "root-b", 0) == 0);
 	fd = openat(w.upper, "app/sparse", O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	CHECK(fd >= 0 && pwrite(fd, "x", 1, 1 << 20) == 1 && ftruncate(fd, (off_t)1 << 34) == 0 && fstat(fd, &a) == 0);
 	carry(&w);

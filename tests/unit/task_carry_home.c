@@ -6,16 +6,42 @@
 static void start_up_files_of_homes_need_no_list(void)
 {
 	static const char *const env[] = {"HOME=/srv/me/", "XDG_CONFIG_HOME=/srv/conf", NULL};
-	static const char *const bad[] = {"root/.sqliterc", "root/.jq", "root/.psqlrc", "root/.my.cnf", "root/.unheard-of", "home/u/.unheard/x", "root/.config/curlrc", "root/.config/go/env", "var/lib/pg/.psqlrc", "srv/me/.duckdbrc", "srv/conf/any", ".unheard", "root/.gnupg/gpg-agent.conf",
-		"root/R/library/x"};
-	static const char *const where[] = {"root/.sqliterc", "root/.jq", "root/.psqlrc", "root/.my.cnf", "root/.unheard-of", "home/u/.unheard", "root/.config/curlrc", "root/.config/go", "var/lib/pg/.psqlrc", "srv/me/.duckdbrc", "srv/conf/any", ".unheard", "root/.gnupg/gpg-agent.conf",
-		"root/R"};
+	static const char *const bad[] = {"root/.sqliterc",
+					  "root/.jq",
+					  "root/.psqlrc",
+					  "root/.my.cnf",
+					  "root/.unheard-of",
+					  "home/u/.unheard/x",
+					  "root/.config/curlrc",
+					  "root/.config/go/env",
+					  "var/lib/pg/.psqlrc",
+					  "srv/me/.duckdbrc",
+					  "srv/conf/any",
+					  ".unheard",
+					  "root/.gnupg/gpg-agent.conf",
+					  "root/R/library/x"};
+	static const char *const where[] = {"root/.sqliterc",
+					    "root/.jq",
+					    "root/.psqlrc",
+					    "root/.my.cnf",
+					    "root/.unheard-of",
+					    "home/u/.unheard",
+					    "root/.config/curlrc",
+					    "root/.config/go",
+					    "var/lib/pg/.psqlrc",
+					    "srv/me/.duckdbrc",
+					    "srv/conf/any",
+					    ".unheard",
+					    "root/.gnupg/gpg-agent.conf",
+					    "root/R"};
 	struct world w;
 	size_t i;
 
 	world_open(&w);
 	w.req.env = env;
-	put(w.image, "etc/passwd", "root:x:0:0:root:/root:/bin/sh\npg:x:7:7::/var/lib/pg/:/bin/sh\nl:x:8:8::/home2/linked:/bin/sh\nbad:x\n", 0644);
+	put(w.image, "etc/passwd",
+	    "root:x:0:0:root:/root:/bin/sh\npg:x:7:7::/var/lib/pg/:/bin/sh\nl:x:8:8::/home2/linked:/bin/sh\nbad:x\n",
+	    0644);
 	put(w.image, "root/.unheard/x", "the image's", 0644);
 	for (i = 0; i < ARRAY_LEN(bad); i++)
 		put(w.upper, bad[i], "evil", 0644);
@@ -85,8 +111,11 @@ static void a_work_folder_that_is_a_home_has_files_of_projects(void)
 
 static void interpreters_of_the_image_stay_wherever_they_are(void)
 {
-	static const char *const env[] = {"PATH=/app/.venv/bin:/srv/tool/bin:/srv/now/bin:/usr/bin:/bin", "PYTHONPATH=/srv/mods.zip", NULL};
-	static const char *const mine[] = {"root/miniconda3/lib/python3.12/argparse.py", "srv/tool/lib/helper.tcl", "srv/v1/lib/modules", "root/.pyenv/versions/3/lib/python3.12/argparse.py", "app/.venv/lib/python3.12/os.py"};
+	static const char *const env[] = {"PATH=/app/.venv/bin:/srv/tool/bin:/srv/now/bin:/usr/bin:/bin",
+					  "PYTHONPATH=/srv/mods.zip", NULL};
+	static const char *const mine[] = {"root/miniconda3/lib/python3.12/argparse.py", "srv/tool/lib/helper.tcl",
+					   "srv/v1/lib/modules", "root/.pyenv/versions/3/lib/python3.12/argparse.py",
+					   "app/.venv/lib/python3.12/os.py"};
 	struct world w;
 	size_t i;
 
@@ -133,7 +162,8 @@ static void interpreters_of_the_image_stay_wherever_they_are(void)
 static void a_prefix_may_be_anywhere(void)
 {
 	static const char *const env[] = {"PATH=/conda/bin:/node:/usr/bin:/bin", NULL};
-	static const char *const mine[] = {"conda/lib/python3.11/json/__init__.py", "node/lib/helper.js", "jdk/lib/modules", "x/lib/python3.11/os.py", "home/u/lib/ruby/set.rb"};
+	static const char *const mine[] = {"conda/lib/python3.11/json/__init__.py", "node/lib/helper.js",
+					   "jdk/lib/modules", "x/lib/python3.11/os.py", "home/u/lib/ruby/set.rb"};
 	struct world w;
 	size_t i;
 
@@ -243,7 +273,8 @@ static void a_users_own_packages_may_be_in_the_work_folder(void)
 
 static void tools_started_in_tests_find_nothing_above_them(void)
 {
-	static const char *const bad[] = {"package.json", "vite.config.js", "go.work", "deno.json", "tsconfig.json", "node_modules/x.js"};
+	static const char *const bad[] = {"package.json", "vite.config.js", "go.work",
+					  "deno.json",    "tsconfig.json",  "node_modules/x.js"};
 	struct world w;
 	size_t i;
 
@@ -319,8 +350,10 @@ static void what_is_part_of_a_value_is_no_comment_and_no_section(void)
 		const char *ours, *image;
 		bool toml, same;
 	} cases[] = {
-		{"[tool.pytest.ini_options]\naddopts = \"\"\"\n-q\n#x -p evil\n\"\"\"\n", "[tool.pytest.ini_options]\naddopts = \"\"\"\n-q\n\"\"\"\n", true, false},
-		{"[tool.pytest.ini_options]\naddopts = \"-q\" # as before\n[project]\nname = \"x\"\n", "[tool]\npytest.ini_options.addopts = '-q'\n", true, true},
+		{"[tool.pytest.ini_options]\naddopts = \"\"\"\n-q\n#x -p evil\n\"\"\"\n",
+		 "[tool.pytest.ini_options]\naddopts = \"\"\"\n-q\n\"\"\"\n", true, false},
+		{"[tool.pytest.ini_options]\naddopts = \"-q\" # as before\n[project]\nname = \"x\"\n",
+		 "[tool]\npytest.ini_options.addopts = '-q'\n", true, true},
 		{"[tool.pytest]\nx = 1\n", "", true, false},
 		{"[tool]\npytest.ini_options = {addopts = [\"-p\", \"evil\"]}\n", "", true, false},
 		{"[tool.\"p\\u0079test\".ini_options]\naddopts = \"-p evil\"\n", "", true, false},
@@ -339,8 +372,11 @@ static void what_is_part_of_a_value_is_no_comment_and_no_section(void)
 		{"[pytest]\naddopts = -q \x1c[x]\n -p evil\n", "[pytest]\naddopts = -q\n", false, false},
 		{"[pytest]\naddopts = -q\n[x]\x1c\n -p evil\n", "[pytest]\naddopts = -q\n", false, false},
 		{"[pytest]\naddopts = -q\n testpaths = x\n", "[pytest]\naddopts = -q\ntestpaths = x\n", false, false},
-		{"# mine\n[pytest]\n# c\naddopts = -q\n[metadata]\nname = x\n", "[pytest]\naddopts = -q\n", false, true},
-		{"[metadata]\nname = x\n[options.entry_points]\nx.plugins = y\n[flake8]\nmax-line-length = 99\n[mypy]\nstrict = true\n[coverage:run]\nsource = x\n[testenv]\ncommands = x\n; c\n", "", false, true},
+		{"# mine\n[pytest]\n# c\naddopts = -q\n[metadata]\nname = x\n", "[pytest]\naddopts = -q\n", false,
+		 true},
+		{"[metadata]\nname = x\n[options.entry_points]\nx.plugins = y\n[flake8]\nmax-line-length = "
+		 "99\n[mypy]\nstrict = true\n[coverage:run]\nsource = x\n[testenv]\ncommands = x\n; c\n",
+		 "", false, true},
 		{"[coverage:run]\nplugins = evil\n", "", false, false},
 		{"[coverage:run]\nPlugins =\n evil\n", "", false, false},
 		{"[metadata]\n [coverage:run]\n plugins = evil\n", "", false, false},
@@ -353,14 +389,18 @@ static void what_is_part_of_a_value_is_no_comment_and_no_section(void)
 		{"[easy_install]\nindex_url = file:///app\n", "", false, false},
 		{"[testenv]\ncommands = true\n", "[testenv]\ncommands = pytest\n", false, false},
 		{"[mypy]\nstrict = false\n", "[mypy]\nstrict = true\n", false, false},
-		{"[mypy]\nplugins = own\n[metadata]\nname = y\n", "[mypy]\nplugins = own\n[metadata]\nname = x\n", false, true},
+		{"[mypy]\nplugins = own\n[metadata]\nname = y\n", "[mypy]\nplugins = own\n[metadata]\nname = x\n",
+		 false, true},
 		{"", "[coverage:run]\nbranch = true\n", false, false},
 		{"[tool.pylint.main]\ninit-hook = \"evil\"\n", "", true, false},
 		{"[tool.pylint.main]\nload-plugins = [\"evil\"]\n", "", true, false},
 		{"[tool.pylint.reports]\nevaluation = \"evil\"\n", "", true, false},
 		{"[tool.mypy]\nplugins = \"evil.py\"\n", "", true, false},
 		{"[[tool.mypy.overrides]]\nplugins = \"evil.py\"\n", "", true, false},
-		{"[tool.mypy]\nstrict = true\n[[tool.mypy.overrides]]\nmodule = \"x\"\n[tool.hatch.build.hooks.vcs]\nversion-file = \"x\"\n[tool.coverage.run]\nsource = [\"x\"]\n[tool.ruff]\nx = 1\n", "", true, true},
+		{"[tool.mypy]\nstrict = true\n[[tool.mypy.overrides]]\nmodule = "
+		 "\"x\"\n[tool.hatch.build.hooks.vcs]\nversion-file = \"x\"\n[tool.coverage.run]\nsource = "
+		 "[\"x\"]\n[tool.ruff]\nx = 1\n",
+		 "", true, true},
 		{"[tool.mypy]\nstrict = true\nplugins = [\"own\"]\n", "[tool.mypy]\nplugins = [\"own\"]\n", true, true},
 		{"[tool.behave.formatters]\nx = \"evil:F\"\n", "", true, false},
 		{"[pytest]\r\naddopts = -q\r\n[metadata]\r\nname = x\r\n", "[pytest]\r\naddopts = -q\r\n", false, true},
@@ -368,7 +408,8 @@ static void what_is_part_of_a_value_is_no_comment_and_no_section(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(cases); i++) {
-		bool same = cases[i].toml ? carry_same_project(sv_of(cases[i].ours), sv_of(cases[i].image), NULL) : carry_same_sections(sv_of(cases[i].ours), sv_of(cases[i].image));
+		bool same = cases[i].toml ? carry_same_project(sv_of(cases[i].ours), sv_of(cases[i].image), NULL)
+					  : carry_same_sections(sv_of(cases[i].ours), sv_of(cases[i].image));
 
 		if (same != cases[i].same)
 			printf("# case %zu\n", i);
@@ -385,8 +426,10 @@ static void packages_of_the_tests_come_from_where_the_image_says(void)
 		{"[tool.uv.sources]\npytest = {path = \"evil\"}\n", "", false},
 		{"[tool.uv]\nsources.pandas.git = \"file:///app/evil\"\n", "", false},
 		{"tool.\"u\\u0076\".sources = {numpy = [{url = \"https://e.invalid/x.whl\"}]}\n", "", false},
-		{"[tool.uv.sources]\nmine = {path = \"lib\"}\n[project]\nname = \"new\"\n", "[tool.uv.sources]\nmine = {path = \"lib\"}\n", true},
-		{"[tool.uv.sources]\nmine = {path = \"evil\"}\n", "[tool.uv.sources]\nmine = {path = \"lib\"}\n", false},
+		{"[tool.uv.sources]\nmine = {path = \"lib\"}\n[project]\nname = \"new\"\n",
+		 "[tool.uv.sources]\nmine = {path = \"lib\"}\n", true},
+		{"[tool.uv.sources]\nmine = {path = \"evil\"}\n", "[tool.uv.sources]\nmine = {path = \"lib\"}\n",
+		 false},
 		{"[tool.uv]\nfind-links = [\"/app\"]\n", "", false},
 		{"[tool.uv]\noverride-dependencies = [\"pytest @ file:///app\"]\n", "", false},
 		{"[tool.uv]\nconstraint-dependencies = [\"pytest==1\"]\n", "", false},
@@ -404,13 +447,16 @@ static void packages_of_the_tests_come_from_where_the_image_says(void)
 		{"[project]\ndependencies = [\"pytest @ file:///app/evil\"]\n", "", false},
 		{"[project]\ndependencies = [\" PyTest_Json.Report [a, b]@file:///app/evil\"]\n", "", false},
 		{"[project.optional-dependencies]\nx = [\"pluggy@ file:///app/evil\"]\n", "", false},
-		{"[dependency-groups]\nx = [{include-group = \"y\"}]\ny = [\"pytest @ git+file:///app/evil\"]\n", "", false},
+		{"[dependency-groups]\nx = [{include-group = \"y\"}]\ny = [\"pytest @ git+file:///app/evil\"]\n", "",
+		 false},
 		{"[tool.uv]\ndev-dependencies = [\"pytest @ file:///app/evil\"]\n", "", false},
 		{"[project]\ndependencies = [\"pandas @ file:///app/evil\"]\n", "", false},
 		{"[project]\ndependencies = [\"pandas>=2\"]\n", "", true},
-		{"[project]\nname = \"b\"\ndependencies = [\"pytest @ file:///p\"]\n", "[project]\ndependencies = [\"pytest @ file:///p\"]\n", true},
+		{"[project]\nname = \"b\"\ndependencies = [\"pytest @ file:///p\"]\n",
+		 "[project]\ndependencies = [\"pytest @ file:///p\"]\n", true},
 		{"[tool.poetry.dependencies]\npytest = {path = \"evil\"}\n", "", false},
-		{"[tool.poetry.dependencies]\npytest = [{version = \"8\"}, {git = \"evil\"}]\nmine = {path = \"m\"}\n", "", false},
+		{"[tool.poetry.dependencies]\npytest = [{version = \"8\"}, {git = \"evil\"}]\nmine = {path = \"m\"}\n",
+		 "", false},
 		{"[tool.poetry.group.x.dependencies.pandas]\nurl = \"evil\"\n", "", false},
 		{"[tool.poetry.dependencies]\npandas = {version = \"2\"}\nmine = {path = \"m\"}\n", "", true},
 	};
@@ -476,7 +522,8 @@ static void what_tests_install_is_read_from_their_lines(void)
 	installs("python3 -m pip install numpy[all]\n", false, "numpy", "json", false);
 	installs("uvx -w pytest==8 -w numpy pytest /tests\n", false, "numpy", "flask", false);
 	installs("apt-get install -y python3-numpy\n", false, "numpy", NULL, false);
-	installs("# please install nginx with apt\nassert which('nginx'), 'nginx is not installed'\n", false, NULL, "nginx", false);
+	installs("# please install nginx with apt\nassert which('nginx'), 'nginx is not installed'\n", false, NULL,
+		 "nginx", false);
 	installs("numpy==1.0\n", true, "numpy", NULL, false);
 	installs("numpy==1.0\n", false, NULL, "numpy", false);
 	installs("python3 -m venv /opt/judge\n", false, "judge", NULL, true);
@@ -495,7 +542,8 @@ static void tests_use_what_they_bring_themselves(void)
 
 	world_open(&w);
 	put(w.second, "tests/test.sh", "apt-get install -y jq5\n", 0644);
-	put(w.second, "tests/run.sh", "cd '/app/project' && PYTHONPATH=\"$X:src2:/app/src/\" python3 -m pytest; other\n", 0644);
+	put(w.second, "tests/run.sh",
+	    "cd '/app/project' && PYTHONPATH=\"$X:src2:/app/src/\" python3 -m pytest; other\n", 0644);
 	put(w.upper, "app/project/argparse.py", "evil", 0644);
 	put(w.upper, "app/src/json/__init__.py", "evil", 0644);
 	put(w.upper, "app/src2/nt.py", "evil", 0644);
@@ -507,7 +555,10 @@ static void tests_use_what_they_bring_themselves(void)
 	{
 		AUTO_FD folder = openat(w.second, "tests", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-		CHECK(carry_tests_read(&files, a, folder) == 0 && files.bytes == strlen("apt-get install -y jq5\nrun('uv init && uv venv .judge')\njudge>=1\ncd '/app/project' && PYTHONPATH=\"$X:src2:/app/src/\" python3 -m pytest; other\n"));
+		CHECK(carry_tests_read(&files, a, folder) == 0 &&
+		      files.bytes ==
+			      strlen("apt-get install -y jq5\nrun('uv init && uv venv .judge')\njudge>=1\ncd "
+				     "'/app/project' && PYTHONPATH=\"$X:src2:/app/src/\" python3 -m pytest; other\n"));
 	}
 	w.req.tests = &files;
 	put(w.image, "app/empty/README", "", 0644);

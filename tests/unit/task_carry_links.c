@@ -1,4 +1,5 @@
-/* task/carry: links are judged as the verifier sees them, and what a judge of its own has is its own. Each attack was one that the agent's view of things hid. */
+/* task/carry: links are judged as the verifier sees them, and what a judge of its own has is its own. Each attack was
+ * one that the agent's view of things hid. */
 #include "carry_world.h"
 #include "task/carry_view.h"
 #include "task/volumes.h"
@@ -33,14 +34,27 @@ static void a_link_by_way_of_one_that_is_not_carried_is_judged_by_what_is_there_
 	world_close(&w);
 }
 
-/* A test that reads one does not end: its time runs out, and what should be no score is an error that is tried again. */
+/* A test that reads one does not end: its time runs out, and what should be no score is an error that is tried again.
+ */
 static void links_to_devices_that_never_end_are_not_carried(void)
 {
 	static const struct {
 		const char *name, *target;
 	} links[] = {
-		{"app/zero", "/dev/zero"}, {"app/full", "/dev/full"}, {"app/random", "/dev/random"}, {"app/urandom", "/dev/urandom"}, {"app/tty", "/dev/tty"}, {"app/stdout", "/dev/stdout"}, {"app/stderr", "/dev/stderr"},
-		{"app/detour", "../dev/../dev/zero"}, {"app/d", "/dev"}, {"app/by-folder", "d/zero"}, {"app/by-link", "zero"}, {"app/kernel", "/proc/kmsg"}, {"app/trace", "../sys/kernel/tracing/trace_pipe"}, {"data/far", "../app/by-link"},
+		{"app/zero", "/dev/zero"},
+		{"app/full", "/dev/full"},
+		{"app/random", "/dev/random"},
+		{"app/urandom", "/dev/urandom"},
+		{"app/tty", "/dev/tty"},
+		{"app/stdout", "/dev/stdout"},
+		{"app/stderr", "/dev/stderr"},
+		{"app/detour", "../dev/../dev/zero"},
+		{"app/d", "/dev"},
+		{"app/by-folder", "d/zero"},
+		{"app/by-link", "zero"},
+		{"app/kernel", "/proc/kmsg"},
+		{"app/trace", "../sys/kernel/tracing/trace_pipe"},
+		{"data/far", "../app/by-link"},
 	};
 	struct world w;
 	size_t i;
@@ -203,19 +217,47 @@ static void where_something_is_mounted_nothing_is_in_the_way_and_no_link_leads_b
 	world_close(&w);
 }
 
-/* What a variable names, what that leads to, what holds it and what is in it: none of it is for others to write to meanwhile. */
+/* What a variable names, what that leads to, what holds it and what is in it: none of it is for others to write to
+ * meanwhile. */
 static void programs_load_nothing_from_a_volume_that_others_write_to(void)
 {
 	static const struct {
 		const char *env, *path;
 		bool loaded;
 	} rows[] = {
-		{"PYTHONPATH=/data", "/data/json", true}, {"PYTHONPATH=/data", "/data", true}, {"PYTHONPATH=/data/lib", "/data", true}, {"PYTHONPATH=/datalake", "/data", false}, {"PYTHONPATH=/x/data", "/data", false},
-		{"PYTHONPATH=/a:/b:/data/", "/data/json", true}, {"PYTHONPATH=/a::/data//./lib", "/data", true}, {"PYTHONPATH=/b/../data", "/data/json", true}, {"PYTHONPATH=../data", "/data/json", true}, {"PYTHONPATH=.", "/app/json", true},
-		{"PYTHONPATH=/lead", "/data/json", true}, {"PYTHONPATH=/lead/py", "/data", true}, {"PYTHONPATH=/lead/py", "/data/json", false}, {"PYTHONPATH=/", "/data", true}, {"PYTHONPATH=", "/data", false}, {"PYTHONPATH=lib", "/app/lib/x", true}, {"HOME=/srv", "/srv/.local", true}, {"HOME=/srv/me", "/srv", true},
-		{"HOME=/srv", "/srv2", false}, {"HOME=/", "/data", false}, {"HOME=/", "/.local", true}, {"HOME=//", "/.config/x", true}, {"LD_PRELOAD=/usr/lib/a.so /data/b.so", "/data", true}, {"LD_LIBRARY_PATH=/a;/data", "/data/x", true},
-		{"NODE_OPTIONS=--max-old-space-size=512 --require=/data/x.js", "/data", true}, {"PERL5OPT=-I/data -w", "/data/lib", true}, {"PYTEST_ADDOPTS=-c /data/p.ini", "/data", true}, {"NODE_OPTIONS=--max-old-space-size=512", "/data", false},
-		{"LUA_PATH=/data/?.lua;;", "/data/json", true}, {"DATA=/data", "/data", false}, {"MYPATH=/data", "/data", false}, {"PATH=/usr/bin:/bin", "/data", false}, {"XDG_CONFIG_HOME=/data/c", "/data", true},
+		{"PYTHONPATH=/data", "/data/json", true},
+		{"PYTHONPATH=/data", "/data", true},
+		{"PYTHONPATH=/data/lib", "/data", true},
+		{"PYTHONPATH=/datalake", "/data", false},
+		{"PYTHONPATH=/x/data", "/data", false},
+		{"PYTHONPATH=/a:/b:/data/", "/data/json", true},
+		{"PYTHONPATH=/a::/data//./lib", "/data", true},
+		{"PYTHONPATH=/b/../data", "/data/json", true},
+		{"PYTHONPATH=../data", "/data/json", true},
+		{"PYTHONPATH=.", "/app/json", true},
+		{"PYTHONPATH=/lead", "/data/json", true},
+		{"PYTHONPATH=/lead/py", "/data", true},
+		{"PYTHONPATH=/lead/py", "/data/json", false},
+		{"PYTHONPATH=/", "/data", true},
+		{"PYTHONPATH=", "/data", false},
+		{"PYTHONPATH=lib", "/app/lib/x", true},
+		{"HOME=/srv", "/srv/.local", true},
+		{"HOME=/srv/me", "/srv", true},
+		{"HOME=/srv", "/srv2", false},
+		{"HOME=/", "/data", false},
+		{"HOME=/", "/.local", true},
+		{"HOME=//", "/.config/x", true},
+		{"LD_PRELOAD=/usr/lib/a.so /data/b.so", "/data", true},
+		{"LD_LIBRARY_PATH=/a;/data", "/data/x", true},
+		{"NODE_OPTIONS=--max-old-space-size=512 --require=/data/x.js", "/data", true},
+		{"PERL5OPT=-I/data -w", "/data/lib", true},
+		{"PYTEST_ADDOPTS=-c /data/p.ini", "/data", true},
+		{"NODE_OPTIONS=--max-old-space-size=512", "/data", false},
+		{"LUA_PATH=/data/?.lua;;", "/data/json", true},
+		{"DATA=/data", "/data", false},
+		{"MYPATH=/data", "/data", false},
+		{"PATH=/usr/bin:/bin", "/data", false},
+		{"XDG_CONFIG_HOME=/data/c", "/data", true},
 	};
 	struct layered image;
 	struct world w;

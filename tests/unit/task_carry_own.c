@@ -1,9 +1,11 @@
-/* task/carry: what the tests write for themselves is theirs, whatever the agent left under its name. Each attack makes tests write through a link, run a folder, or read what they did not write. */
+/* task/carry: what the tests write for themselves is theirs, whatever the agent left under its name. Each attack makes
+ * tests write through a link, run a folder, or read what they did not write. */
 #include "carry_world.h"
 #include "task/carry_writes.h"
 
 /* The world's tests: one file with that text, and an empty one of that name. */
-static void with_tests(struct world *w, struct carry_test_files *files, struct carry_test_file v[2], const char *name, const char *text)
+static void with_tests(struct world *w, struct carry_test_files *files, struct carry_test_file v[2], const char *name,
+		       const char *text)
 {
 	v[0] = (struct carry_test_file){.next = &v[1], .name = "test.sh", .text = sv_of(text)};
 	v[1] = (struct carry_test_file){.name = name, .text = sv_of("")};
@@ -24,11 +26,31 @@ static void of_scratch_files_those_come_that_the_instruction_names(void)
 		const char *instruction, *path;
 		bool comes;
 	} rows[] = {
-		{"", "tmp/x", false}, {"Write /tmp/x.", "tmp/x", true}, {"Write /tmp/x.", "tmp/x2", false}, {"Write /tmp/x.", "tmp/y/x", false}, {"Write `/tmp/out/`.", "tmp/out/a/b", true}, {"Write (/tmp/out/a.txt)", "tmp/out/a.txt", true},
-		{"Write /tmp/out/a.txt", "tmp/out/b.txt", false}, {"Write **/tmp/a.txt**", "tmp/a.txt", true}, {"Write **/tmp/a.txt**", "tmp/a.txt.bak", false}, {"/var/tmp/x", "var/tmp/x", true}, {"", "var/tmp/x", false},
-		{"Write /srv/tmp/x", "tmp/x", false}, {"Write /tmpx/y", "tmp/y", false}, {"a/tmp/x and ~/tmp/x", "tmp/x", false}, {"one /tmp/out_<user>.txt each", "tmp/out_ann.txt", true}, {"one /tmp/out_{user}.txt each", "tmp/out_ann.txt", true},
-		{"one /tmp/out_$USER.txt each", "tmp/out_ann.txt", true}, {"/tmp/part-*.csv", "tmp/part-1.csv", true}, {"/tmp/part-*.csv", "tmp/part-1.py", false}, {"a file report.txt in /tmp", "tmp/report.txt", true}, {"a file report.txt in /tmp", "tmp/mine", true},
-		{"a file report.txt in /tmp", "tmp/expected.txt", false}, {"all in /tmp/*", "tmp/expected.txt", false}, {"http://host/tmp/x", "tmp/x", false}, {"Make /tmp/app/x, \"/tmp/app/y\"", "tmp/app/y", true},
+		{"", "tmp/x", false},
+		{"Write /tmp/x.", "tmp/x", true},
+		{"Write /tmp/x.", "tmp/x2", false},
+		{"Write /tmp/x.", "tmp/y/x", false},
+		{"Write `/tmp/out/`.", "tmp/out/a/b", true},
+		{"Write (/tmp/out/a.txt)", "tmp/out/a.txt", true},
+		{"Write /tmp/out/a.txt", "tmp/out/b.txt", false},
+		{"Write **/tmp/a.txt**", "tmp/a.txt", true},
+		{"Write **/tmp/a.txt**", "tmp/a.txt.bak", false},
+		{"/var/tmp/x", "var/tmp/x", true},
+		{"", "var/tmp/x", false},
+		{"Write /srv/tmp/x", "tmp/x", false},
+		{"Write /tmpx/y", "tmp/y", false},
+		{"a/tmp/x and ~/tmp/x", "tmp/x", false},
+		{"one /tmp/out_<user>.txt each", "tmp/out_ann.txt", true},
+		{"one /tmp/out_{user}.txt each", "tmp/out_ann.txt", true},
+		{"one /tmp/out_$USER.txt each", "tmp/out_ann.txt", true},
+		{"/tmp/part-*.csv", "tmp/part-1.csv", true},
+		{"/tmp/part-*.csv", "tmp/part-1.py", false},
+		{"a file report.txt in /tmp", "tmp/report.txt", true},
+		{"a file report.txt in /tmp", "tmp/mine", true},
+		{"a file report.txt in /tmp", "tmp/expected.txt", false},
+		{"all in /tmp/*", "tmp/expected.txt", false},
+		{"http://host/tmp/x", "tmp/x", false},
+		{"Make /tmp/app/x, \"/tmp/app/y\"", "tmp/app/y", true},
 	};
 	struct carry_test_files files;
 	struct carry_test_file v[2];
@@ -129,7 +151,8 @@ static void a_link_that_leads_nowhere_is_no_answer(void)
 	world_close(&w);
 }
 
-static const char tests_text[] = "D=$(pwd)\ncp /tests/x $D/expected.txt; cat $D/out.txt $D/ref $D/answer; python -c 'import x'; ls $D/libfoo.so $D/latest $D/current; tool; esbuild";
+static const char tests_text[] = "D=$(pwd)\ncp /tests/x $D/expected.txt; cat $D/out.txt $D/ref $D/answer; python -c "
+				 "'import x'; ls $D/libfoo.so $D/latest $D/current; tool; esbuild";
 
 static void tests_do_not_write_to_the_work_through_a_link(void)
 {
@@ -154,17 +177,21 @@ static void tests_do_not_write_to_the_work_through_a_link(void)
 	put(w.upper, "app/expected.1", "1", 0600);
 	link_to(w.upper, "app/ref_1.txt", "out.txt");		      /* a name of parts */
 	CHECK(linkat(w.upper, "app/out.txt", w.upper, "app/out.2", 0) == 0);
-	v[0].text = sv_of("D=$(pwd)\ncp /tests/x $D/expected.txt; cat $D/out.txt; diff -r $D/ref $D/answer; mkdir $D/expected");
+	v[0].text = sv_of(
+		"D=$(pwd)\ncp /tests/x $D/expected.txt; cat $D/out.txt; diff -r $D/ref $D/answer; mkdir $D/expected");
 	carry(&w);
 	CHECK(said(&w, "link-copied", "app/expected.txt") && !is_link(w.to, "app/expected.txt"));
 	check_text(w.to, "app/expected.txt", "wrong");
 	CHECK(said(&w, "link-copied", "app/ref_1.txt"));
-	CHECK(fstatat(w.to, "app/expected.txt", &st, 0) == 0 && fstatat(w.to, "app/out.txt", &other, 0) == 0 && st.st_ino != other.st_ino);
+	CHECK(fstatat(w.to, "app/expected.txt", &st, 0) == 0 && fstatat(w.to, "app/out.txt", &other, 0) == 0 &&
+	      st.st_ino != other.st_ino);
 	check_text(w.to, "app/solution.csv", "print(1)\n");
 	CHECK(!is_link(w.to, "app/solution.csv"));
 	dropped(&w, "link-tests", "app/ref");
 	dropped(&w, "link-tests", "data/answer");
-	CHECK(said(&w, "link-copied", "app/sub/out.txt") && fstatat(w.to, "app/sub/out.txt", &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0777) == 0600);
+	CHECK(said(&w, "link-copied", "app/sub/out.txt") &&
+	      fstatat(w.to, "app/sub/out.txt", &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+	      (st.st_mode & 0777) == 0600);
 	CHECK(is_link(w.to, "app/notes"));
 	world_close(&w);
 }
@@ -174,8 +201,15 @@ static void links_of_programs_and_those_that_are_asked_for_stay(void)
 	static const struct {
 		const char *path, *target;
 	} rows[] = {
-		{"app/venv/bin/python", "/usr/bin/python3"}, {"app/venv/bin/python3", "python"}, {"app/node_modules/.bin/esbuild", "../esbuild/bin/esbuild"}, {"app/node_modules/x", "../packages/x"}, {"app/bin/tool", "../src/tool"},
-		{"app/latest", "releases/2"}, {"app/current", "releases/2/index.html"}, {"etc/nginx/enabled/x", "../nginx.conf"}, {"app/libbar.so", "libbar.so.1"},
+		{"app/venv/bin/python", "/usr/bin/python3"},
+		{"app/venv/bin/python3", "python"},
+		{"app/node_modules/.bin/esbuild", "../esbuild/bin/esbuild"},
+		{"app/node_modules/x", "../packages/x"},
+		{"app/bin/tool", "../src/tool"},
+		{"app/latest", "releases/2"},
+		{"app/current", "releases/2/index.html"},
+		{"etc/nginx/enabled/x", "../nginx.conf"},
+		{"app/libbar.so", "libbar.so.1"},
 	};
 	struct carry_test_files files;
 	struct carry_test_file v[2];
@@ -212,7 +246,11 @@ static void what_stands_where_tests_write_is_not_carried(void)
 	struct world w;
 
 	world_open(&w);
-	with_tests(&w, &files, v, "check.py", "cd /app\ncp /tests/check.py run.py\ncp /tests/one.txt /tests/two.txt data/\nS=/app/score\ntest -x && echo 1 >\"$S\"\npython3 app.py >/app/out.txt\nmkdir -p /app/made\ncp -r /tests /app/tests\ncp /tests/helper.sh /app/lib\ncp /app/set.json /tmp/kept\necho {} >/app/set.json\n[ -e log ] || echo none >log\n# /app/note, for later\necho 1 >/app/note\n");
+	with_tests(&w, &files, v, "check.py",
+		   "cd /app\ncp /tests/check.py run.py\ncp /tests/one.txt /tests/two.txt data/\nS=/app/score\ntest -x "
+		   "&& echo 1 >\"$S\"\npython3 app.py >/app/out.txt\nmkdir -p /app/made\ncp -r /tests /app/tests\ncp "
+		   "/tests/helper.sh /app/lib\ncp /app/set.json /tmp/kept\necho {} >/app/set.json\n[ -e log ] || echo "
+		   "none >log\n# /app/note, for later\necho 1 >/app/note\n");
 	w.req.instruction = "app.py writes its results to /app/out.txt. Have lib ready, and a good score.";
 	put(w.upper, "app/score", "1", 0644);
 	put(w.upper, "app/run.py/__main__.py", "evil", 0644);
@@ -257,7 +295,8 @@ static int list_write(void *arg, enum carry_write is, struct sv path, struct sv 
 	struct buf *out = arg;
 
 	(void)before;
-	return buf_printf(out, "%s%c %.*s%s%.*s%s%.*s", out->n ? ", " : "", kinds[is], (int)path.n, path.p, from.n ? " < " : "", (int)from.n, from.p, here.n ? " in " : "", (int)here.n, here.p);
+	return buf_printf(out, "%s%c %.*s%s%.*s%s%.*s", out->n ? ", " : "", kinds[is], (int)path.n, path.p,
+			  from.n ? " < " : "", (int)from.n, from.p, here.n ? " in " : "", (int)here.n, here.p);
 }
 
 static void what_tests_write_is_told_from_what_they_read(void)
@@ -266,12 +305,36 @@ static void what_tests_write_is_told_from_what_they_read(void)
 		bool shell;
 		const char *text, *want;
 	} rows[] = {
-		{true, "cat >/tmp/x <<E", "F /tmp/x"}, {true, "cat > x 2>&1", "F x"}, {true, "a 2>/dev/null|tee -a y z", "F /dev/null, F y, F z"}, {true, "a &>>\"/x\"", "F /x"}, {true, "a >|x", "F x"}, {true, "cp -r a b c", "C c < a, C c < b"},
-		{true, "cp a b >x", "F x, C b < a"}, {true, "cd /a; cp \\\n  x y", "C y < x in /a"}, {true, "cd /a && cd $B; >x", "F x in $B"}, {true, "W=/a\nV=\"$W/b\"; cp x $V/c; cd ${W}; >${V}d", "C /a/b/c < x, F /a/bd in /a"}, {true, "W=/a; W=$(pwd); >$W/x; >$U/x", "F $/x, F $U/x"}, {true, "pip install -r a.txt pytest; install a b", "C b < a"}, {true, "# cp a b\nmkdir -p a/b", "D a/b"},
-		{true, "gcc a.c -o /work/a; curl -o b x", "F /work/a"}, {true, "if [ 1 -gt 2 ]; then mv a b; fi", "C b < a"},
-		{false, "if x > limit: y = a >= b", ""}, {false, "open('/a').read(); open('/b', 'r'); open('/c', encoding='utf-8')", ""}, {false, "with open(\"/a\", \"w\") as f:", "F /a"}, {false, "open('/a', mode='wb')", "F /a"},
-		{false, "with open('/a') as x: pass", ""}, {false, "Path('/a').write_text('x'); Path('/b').open(); Path('/c').open('w')", "F /a, F /c"}, {false, "Path('/a').mkdir(); os.makedirs('/b')", "D /a, D /b"}, {false, "shutil.copy('/tests/a', '/b')", "C /b < /tests/a"},
-		{false, "subprocess.run('echo 42 > /tmp/ref', shell=True)", "F /tmp/ref"}, {false, "subprocess.run(['cp', '/tests/a', '/b'], check=True)", "C /b < /tests/a"}, {false, "a = '</div>'; f() -> int", ""}, {false, "A = '/a'\nB = Path('/b')\nopen(A, 'w'); B.write_text('x'); B.read_text(); C.write_text(A); B.open()", "F /a, F /b"}, {false, "A = '/a'\nshutil.copy(B, A); shutil.copy('/x', A)", "C /a < /x"},
+		{true, "cat >/tmp/x <<E", "F /tmp/x"},
+		{true, "cat > x 2>&1", "F x"},
+		{true, "a 2>/dev/null|tee -a y z", "F /dev/null, F y, F z"},
+		{true, "a &>>\"/x\"", "F /x"},
+		{true, "a >|x", "F x"},
+		{true, "cp -r a b c", "C c < a, C c < b"},
+		{true, "cp a b >x", "F x, C b < a"},
+		{true, "cd /a; cp \\\n  x y", "C y < x in /a"},
+		{true, "cd /a && cd $B; >x", "F x in $B"},
+		{true, "W=/a\nV=\"$W/b\"; cp x $V/c; cd ${W}; >${V}d", "C /a/b/c < x, F /a/bd in /a"},
+		{true, "W=/a; W=$(pwd); >$W/x; >$U/x", "F $/x, F $U/x"},
+		{true, "pip install -r a.txt pytest; install a b", "C b < a"},
+		{true, "# cp a b\nmkdir -p a/b", "D a/b"},
+		{true, "gcc a.c -o /work/a; curl -o b x", "F /work/a"},
+		{true, "if [ 1 -gt 2 ]; then mv a b; fi", "C b < a"},
+		{false, "if x > limit: y = a >= b", ""},
+		{false, "open('/a').read(); open('/b', 'r'); open('/c', encoding='utf-8')", ""},
+		{false, "with open(\"/a\", \"w\") as f:", "F /a"},
+		{false, "open('/a', mode='wb')", "F /a"},
+		{false, "with open('/a') as x: pass", ""},
+		{false, "Path('/a').write_text('x'); Path('/b').open(); Path('/c').open('w')", "F /a, F /c"},
+		{false, "Path('/a').mkdir(); os.makedirs('/b')", "D /a, D /b"},
+		{false, "shutil.copy('/tests/a', '/b')", "C /b < /tests/a"},
+		{false, "subprocess.run('echo 42 > /tmp/ref', shell=True)", "F /tmp/ref"},
+		{false, "subprocess.run(['cp', '/tests/a', '/b'], check=True)", "C /b < /tests/a"},
+		{false, "a = '</div>'; f() -> int", ""},
+		{false,
+		 "A = '/a'\nB = Path('/b')\nopen(A, 'w'); B.write_text('x'); B.read_text(); C.write_text(A); B.open()",
+		 "F /a, F /b"},
+		{false, "A = '/a'\nshutil.copy(B, A); shutil.copy('/x', A)", "C /a < /x"},
 	};
 	size_t i;
 

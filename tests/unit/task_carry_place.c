@@ -1,10 +1,12 @@
-/* task/carry_place, and the tables of carry_rules.h for test runners: what runs or is obeyed because of where it is, though no test imports it by name. */
+/* task/carry_place, and the tables of carry_rules.h for test runners: what runs or is obeyed because of where it is,
+ * though no test imports it by name. */
 #include "carry_world.h"
 
 static const char code[] = "import os\nos._exit(0)\n";
 
 /* Tests of the task: one file of the folder /tests. */
-static void with_tests(struct world *w, struct carry_test_files *files, struct carry_test_file *file, const char *name, const char *text)
+static void with_tests(struct world *w, struct carry_test_files *files, struct carry_test_file *file, const char *name,
+		       const char *text)
 {
 	*file = (struct carry_test_file){.next = files->first, .name = name, .text = sv_of(text)};
 	files->first = file;
@@ -13,10 +15,24 @@ static void with_tests(struct world *w, struct carry_test_files *files, struct c
 
 static void code_in_a_package_file_is_dropped_where_tests_are(void)
 {
-	static const char *const bad[] = {"__init__.py", "app/__init__.py", "app/tests/__init__.py", "app/tests/unit/__init__.py", "app/test/__init__.py", "app/testing/__init__.py", "app/proj/tests/__init__.py", "app/unit_tests/__init__.py",
-		"app/lib/__init__.py", "app/over/__init__.py", "app/over/deep/__init__.py", "app/pkg/test/__init__.py", "srv/tests/__init__.py", "app/tests/__init__.abi3.so"};
-	static const char *const good[] = {"app/mypkg/__init__.py", "app/mypkg/sub/__init__.py", "app/src/mypkg/__init__.py", "app/django/test/__init__.py", "app/django/testing/__init__.py", "srv/work/__init__.py", "app/worked/__init__.py",
-		"app/mypkg/__init__.abi3.so"};
+	static const char *const bad[] = {"__init__.py",
+					  "app/__init__.py",
+					  "app/tests/__init__.py",
+					  "app/tests/unit/__init__.py",
+					  "app/test/__init__.py",
+					  "app/testing/__init__.py",
+					  "app/proj/tests/__init__.py",
+					  "app/unit_tests/__init__.py",
+					  "app/lib/__init__.py",
+					  "app/over/__init__.py",
+					  "app/over/deep/__init__.py",
+					  "app/pkg/test/__init__.py",
+					  "srv/tests/__init__.py",
+					  "app/tests/__init__.abi3.so"};
+	static const char *const good[] = {"app/mypkg/__init__.py",          "app/mypkg/sub/__init__.py",
+					   "app/src/mypkg/__init__.py",      "app/django/test/__init__.py",
+					   "app/django/testing/__init__.py", "srv/work/__init__.py",
+					   "app/worked/__init__.py",         "app/mypkg/__init__.abi3.so"};
 	struct world w;
 	size_t i;
 
@@ -66,9 +82,26 @@ static void a_blank_package_file_is_carried_and_so_is_its_deletion(void)
 
 static void no_text_with_code_looks_blank(void)
 {
-	static const char *const blank[] = {"", "\n\n", "# x", "# x\r\n'''a'''\n", "''", "'a' # b\n", "\"\"", "\"it's\"\n", "\t\n \n", "'a\\'b'\n"};
-	static const char *const coded[] = {"x", "# a\rimport os", "'a' 'b'", "'a'.x", "'a';x", "f'{x}'", "'''a'''x", "'a\nb'", "\"\"\"a", "# coding: utf-7\n#+AAo-import os\n", "\n# vim: fileencoding=utf_7\n", "'a'\\\n+x", "\f x", "''''''x",
-		"'a\\\\'x'\n", "\xef\xbb\xbf# x\n", "@x", "(x)"};
+	static const char *const blank[] = {"",          "\n\n", "# x",        "# x\r\n'''a'''\n", "''",
+					    "'a' # b\n", "\"\"", "\"it's\"\n", "\t\n \n",          "'a\\'b'\n"};
+	static const char *const coded[] = {"x",
+					    "# a\rimport os",
+					    "'a' 'b'",
+					    "'a'.x",
+					    "'a';x",
+					    "f'{x}'",
+					    "'''a'''x",
+					    "'a\nb'",
+					    "\"\"\"a",
+					    "# coding: utf-7\n#+AAo-import os\n",
+					    "\n# vim: fileencoding=utf_7\n",
+					    "'a'\\\n+x",
+					    "\f x",
+					    "''''''x",
+					    "'a\\\\'x'\n",
+					    "\xef\xbb\xbf# x\n",
+					    "@x",
+					    "(x)"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(blank); i++)
@@ -80,9 +113,14 @@ static void no_text_with_code_looks_blank(void)
 
 static void where_tests_copy_themselves_to_they_are(void)
 {
-	static const char script[] = "mkdir -p /app/one\ncp /tests/test_x.py /app/one/\ncp -r \"/tests/.\" '/app/two'\ncat >/app/three/deep/test_y.py <<END\ncd /app/four && cp /tests/test_x.py . && cp /tests/test_x.py sub/\ncp /tests/data.csv /app/data/x\n"
-				     "pytest -q /app/seven/test_x.py::test_a /app/eight/test_mine.py /tests/test_x.py\ncp /tests/test_x.py /app/nine\n";
-	static const char *const bad[] = {"app/one/__init__.py", "app/two/__init__.py", "app/three/deep/__init__.py", "app/three/__init__.py", "app/four/__init__.py", "app/four/sub/__init__.py", "app/seven/__init__.py"};
+	static const char script[] = "mkdir -p /app/one\ncp /tests/test_x.py /app/one/\ncp -r \"/tests/.\" "
+				     "'/app/two'\ncat >/app/three/deep/test_y.py <<END\ncd /app/four && cp "
+				     "/tests/test_x.py . && cp /tests/test_x.py sub/\ncp /tests/data.csv /app/data/x\n"
+				     "pytest -q /app/seven/test_x.py::test_a /app/eight/test_mine.py "
+				     "/tests/test_x.py\ncp /tests/test_x.py /app/nine\n";
+	static const char *const bad[] = {"app/one/__init__.py",   "app/two/__init__.py",  "app/three/deep/__init__.py",
+					  "app/three/__init__.py", "app/four/__init__.py", "app/four/sub/__init__.py",
+					  "app/seven/__init__.py"};
 	struct carry_test_files files = {0};
 	struct carry_test_file a, b, c;
 	struct world w;
@@ -122,8 +160,12 @@ static void a_package_that_the_tests_import_is_the_work_wherever_it_is(void)
 
 	world_open(&w);
 	put(w.image, "app/six/test_old.py", "", 0644);
-	with_tests(&w, &files, &a, "test.sh", "cp /tests/test_x.py /app/mypkg/\ncp /tests/test_x.py /app/five/\ncp /tests/test_x.py /app/seven/\n");
-	with_tests(&w, &files, &b, "test_x.py", "import mypkg.core, json\nfrom top.five import x\nrun('/app/seven/main.py', 'seven.py', 'my_seven')\nwith patch('six.core'): pass\n");
+	with_tests(
+		&w, &files, &a, "test.sh",
+		"cp /tests/test_x.py /app/mypkg/\ncp /tests/test_x.py /app/five/\ncp /tests/test_x.py /app/seven/\n");
+	with_tests(&w, &files, &b, "test_x.py",
+		   "import mypkg.core, json\nfrom top.five import x\nrun('/app/seven/main.py', 'seven.py', "
+		   "'my_seven')\nwith patch('six.core'): pass\n");
 	put(w.upper, "app/mypkg/__init__.py", code, 0644);
 	put(w.upper, "app/five/__init__.py", code, 0644);
 	put(w.upper, "app/six/__init__.py", code, 0644);
@@ -178,14 +220,97 @@ static void nothing_takes_the_place_of_a_test_file(void)
 
 static void settings_of_test_runners_are_the_images(void)
 {
-	static const char *const bad[] = {".mocharc.cjs", ".mocharc.js", ".mocharc.mjs", ".mocharc.json", ".mocharc.jsonc", ".mocharc.yml", ".mocharc.yaml", "test/mocha.opts", "jest.config.js", "jest.config.mts", "jest.config.json", "jest-preset.js",
-		"src/setupTests.ts", "vitest.config.ts", "vitest.workspace.json", "ava.config.mjs", "karma.conf.js", "playwright.config.ts", "cypress.config.js", "cypress/support/e2e.js", ".nycrc", ".nycrc.json", "nyc.config.js", ".c8rc.json", ".taprc",
-		"wdio.conf.js", "testem.js", "testem.yml", "spec/support/jasmine.json", ".rspec", ".rspec-local", ".simplecov", "phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml", "tests/Pest.php", ".busted", "behave.ini", ".behaverc",
-		"features/environment.py", "unittest.cfg", "nose2.cfg", "CTestCustom.cmake", "tests/testthat/setup-x.R", "tests/testthat/helper.R", "codecept.conf.js", "codeception.yml", ".bazelrc", "tools/bazel", ".mvn/jvm.config", ".mvn/extensions.xml",
-		".mvn/maven.config", ".jvmopts", ".sbtopts", "Directory.Build.rsp", ".pnp.cjs", ".pnp.loader.mjs", ".pnpmfile.cjs", "bunfig.toml", ".shellspec", "sub/.mocharc.cjs", "rstest.config.ts", "rstest.config.mjs", "tox.toml"};
-	static const char *const good[] = {"package.json", "Makefile", "CMakeLists.txt", "vite.config.js", "babel.config.js", ".babelrc", ".swcrc", "tsconfig.json", "Directory.Build.props", "Directory.Build.targets", "build.gradle", "testem.md",
-		"src/bazel", "support/e2e.js", "renv/activate.R", "jest.setup.js", "lib/Pest.php", "src/environment.py", "node_modules/right/.nycrc", "node_modules/right/jest.config.js", "deno.json", "gradle.properties", "foundry.toml", "test/test_helper.exs"};
-	static const char *const kept[] = {"app/renv2/renv/activate.R", "app/old/deno.json", "app/old/deno.jsonc", "app/old/gradle.properties", "app/old/foundry.toml", "app/old/test/test_helper.exs"};
+	static const char *const bad[] = {".mocharc.cjs",
+					  ".mocharc.js",
+					  ".mocharc.mjs",
+					  ".mocharc.json",
+					  ".mocharc.jsonc",
+					  ".mocharc.yml",
+					  ".mocharc.yaml",
+					  "test/mocha.opts",
+					  "jest.config.js",
+					  "jest.config.mts",
+					  "jest.config.json",
+					  "jest-preset.js",
+					  "src/setupTests.ts",
+					  "vitest.config.ts",
+					  "vitest.workspace.json",
+					  "ava.config.mjs",
+					  "karma.conf.js",
+					  "playwright.config.ts",
+					  "cypress.config.js",
+					  "cypress/support/e2e.js",
+					  ".nycrc",
+					  ".nycrc.json",
+					  "nyc.config.js",
+					  ".c8rc.json",
+					  ".taprc",
+					  "wdio.conf.js",
+					  "testem.js",
+					  "testem.yml",
+					  "spec/support/jasmine.json",
+					  ".rspec",
+					  ".rspec-local",
+					  ".simplecov",
+					  "phpunit.xml",
+					  "phpunit.xml.dist",
+					  "phpunit.dist.xml",
+					  "tests/Pest.php",
+					  ".busted",
+					  "behave.ini",
+					  ".behaverc",
+					  "features/environment.py",
+					  "unittest.cfg",
+					  "nose2.cfg",
+					  "CTestCustom.cmake",
+					  "tests/testthat/setup-x.R",
+					  "tests/testthat/helper.R",
+					  "codecept.conf.js",
+					  "codeception.yml",
+					  ".bazelrc",
+					  "tools/bazel",
+					  ".mvn/jvm.config",
+					  ".mvn/extensions.xml",
+					  ".mvn/maven.config",
+					  ".jvmopts",
+					  ".sbtopts",
+					  "Directory.Build.rsp",
+					  ".pnp.cjs",
+					  ".pnp.loader.mjs",
+					  ".pnpmfile.cjs",
+					  "bunfig.toml",
+					  ".shellspec",
+					  "sub/.mocharc.cjs",
+					  "rstest.config.ts",
+					  "rstest.config.mjs",
+					  "tox.toml"};
+	static const char *const good[] = {"package.json",
+					   "Makefile",
+					   "CMakeLists.txt",
+					   "vite.config.js",
+					   "babel.config.js",
+					   ".babelrc",
+					   ".swcrc",
+					   "tsconfig.json",
+					   "Directory.Build.props",
+					   "Directory.Build.targets",
+					   "build.gradle",
+					   "testem.md",
+					   "src/bazel",
+					   "support/e2e.js",
+					   "renv/activate.R",
+					   "jest.setup.js",
+					   "lib/Pest.php",
+					   "src/environment.py",
+					   "node_modules/right/.nycrc",
+					   "node_modules/right/jest.config.js",
+					   "deno.json",
+					   "gradle.properties",
+					   "foundry.toml",
+					   "test/test_helper.exs"};
+	static const char *const kept[] = {"app/renv2/renv/activate.R", "app/old/deno.json",
+					   "app/old/deno.jsonc",        "app/old/gradle.properties",
+					   "app/old/foundry.toml",      "app/old/test/test_helper.exs"};
 	char path[128];
 	struct world w;
 	size_t i;

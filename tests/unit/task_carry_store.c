@@ -1,14 +1,43 @@
 /* task/carry: folders where build tools keep packages, and what they read when they start. */
 #include "carry_world.h"
 
-static const char *const env[] = {"HOME=/root", "GOMODCACHE=/srv/mods", "CARGO_HOME=/cargo/", "GEM_HOME=/gems", "UV_CACHE_DIR=/uvc", "XDG_CACHE_HOME=/caches", "XDG_DATA_HOME=/shares", "JULIA_DEPOT_PATH=/tmp:/depot:", NULL};
+static const char *const env[] = {"HOME=/root",
+				  "GOMODCACHE=/srv/mods",
+				  "CARGO_HOME=/cargo/",
+				  "GEM_HOME=/gems",
+				  "UV_CACHE_DIR=/uvc",
+				  "XDG_CACHE_HOME=/caches",
+				  "XDG_DATA_HOME=/shares",
+				  "JULIA_DEPOT_PATH=/tmp:/depot:",
+				  NULL};
 
 static void packages_of_the_image_stay_in_every_store(void)
 {
-	static const char *const mine[] = {"go/pkg/mod/example.com/assert@v1.0.0/assert.go", "root/go/pkg/mod/cache/download/example.com/assert/@v/v1.0.0.zip", "srv/mods/a@v1/a.go", "root/.cargo/registry/src/idx/assert-1.0/src/lib.rs", "root/.cargo/registry/cache/idx/assert-1.0.crate",
-		"cargo/registry/src/idx/assert-1.0/src/lib.rs", "root/.m2/repository/junit/junit/4/junit-4.jar", "root/.gradle/caches/modules-2/metadata-2.106/module-artifact.bin", "root/.gradle/wrapper/dists/gradle-8/h/gradle-8/lib/core.jar", "root/.ivy2/cache/a/a.jar",
-		"root/.julia/packages/Assert/abcd/src/Assert.jl", "depot/packages/Assert/abcd/src/Assert.jl", "root/.nuget/packages/xunit/2.0/lib/xunit.dll", "root/.opam/config", "root/.opam/repo/default.tar.gz", "root/.cabal/store/ghc-9/p-1/lib/P.hi", "root/.stack/snapshots/x/p.hi",
-		"root/.cache/coursier/v1/a.jar", "root/.cache/deno/npm/chai/index.js", "root/quicklisp/setup.lisp", "gems/gems/rspec-3/lib/rspec.rb", "uvc/wheels/x.whl", "nix/store/abc-bash/share/rc", "home/u/.m2/repository/a/a.pom", "srv/x/.m2/repository/a/a.jar"};
+	static const char *const mine[] = {"go/pkg/mod/example.com/assert@v1.0.0/assert.go",
+					   "root/go/pkg/mod/cache/download/example.com/assert/@v/v1.0.0.zip",
+					   "srv/mods/a@v1/a.go",
+					   "root/.cargo/registry/src/idx/assert-1.0/src/lib.rs",
+					   "root/.cargo/registry/cache/idx/assert-1.0.crate",
+					   "cargo/registry/src/idx/assert-1.0/src/lib.rs",
+					   "root/.m2/repository/junit/junit/4/junit-4.jar",
+					   "root/.gradle/caches/modules-2/metadata-2.106/module-artifact.bin",
+					   "root/.gradle/wrapper/dists/gradle-8/h/gradle-8/lib/core.jar",
+					   "root/.ivy2/cache/a/a.jar",
+					   "root/.julia/packages/Assert/abcd/src/Assert.jl",
+					   "depot/packages/Assert/abcd/src/Assert.jl",
+					   "root/.nuget/packages/xunit/2.0/lib/xunit.dll",
+					   "root/.opam/config",
+					   "root/.opam/repo/default.tar.gz",
+					   "root/.cabal/store/ghc-9/p-1/lib/P.hi",
+					   "root/.stack/snapshots/x/p.hi",
+					   "root/.cache/coursier/v1/a.jar",
+					   "root/.cache/deno/npm/chai/index.js",
+					   "root/quicklisp/setup.lisp",
+					   "gems/gems/rspec-3/lib/rspec.rb",
+					   "uvc/wheels/x.whl",
+					   "nix/store/abc-bash/share/rc",
+					   "home/u/.m2/repository/a/a.pom",
+					   "srv/x/.m2/repository/a/a.jar"};
 	struct world w;
 	size_t i, from;
 
@@ -36,10 +65,12 @@ static void nothing_is_added_to_a_package_of_the_image(void)
 		const char *image, *evil;
 	} cases[] = {
 		{"go/pkg/mod/example.com/assert@v1.0.0/assert.go", "go/pkg/mod/example.com/assert@v1.0.0/evil.go"},
-		{"root/.cargo/registry/src/idx/assert-1.0/src/lib.rs", "root/.cargo/registry/src/idx/assert-1.0/build.rs"},
+		{"root/.cargo/registry/src/idx/assert-1.0/src/lib.rs",
+		 "root/.cargo/registry/src/idx/assert-1.0/build.rs"},
 		{"root/.julia/packages/Assert/abcd/src/Assert.jl", "root/.julia/packages/Assert/abcd/ext/E.jl"},
 		{"root/.nuget/packages/xunit/2.0/lib/xunit.dll", "root/.nuget/packages/xunit/2.0/build"},
-		{"root/.gradle/wrapper/dists/gradle-8/h/gradle-8/init.d/readme.txt", "root/.gradle/wrapper/dists/gradle-8/h/gradle-8/init.d/evil.gradle"},
+		{"root/.gradle/wrapper/dists/gradle-8/h/gradle-8/init.d/readme.txt",
+		 "root/.gradle/wrapper/dists/gradle-8/h/gradle-8/init.d/evil.gradle"},
 		{"gems/gems/rspec-3/lib/rspec.rb", "gems/gems/rspec-3/lib/set.rb"},
 		{"root/.m2/repository/a/p/1/p-1.pom", "root/.m2/repository/a/p/maven-metadata-local.xml"},
 		/* which would be unpacked from the image's archive */
@@ -58,7 +89,8 @@ static void nothing_is_added_to_a_package_of_the_image(void)
 	carry(&w);
 	for (i = 0; i < ARRAY_LEN(cases); i++)
 		if (strstr(cases[i].evil, "/ext/"))
-			CHECK(said(&w, "system", "root/.julia/packages/Assert/abcd/ext") && !there(w.to, "root/.julia/packages/Assert/abcd/ext"));
+			CHECK(said(&w, "system", "root/.julia/packages/Assert/abcd/ext") &&
+			      !there(w.to, "root/.julia/packages/Assert/abcd/ext"));
 		else
 			dropped(&w, "system", cases[i].evil);
 	world_close(&w);
@@ -70,11 +102,15 @@ static void neither_a_tool_nor_another_version_of_a_package_of_the_image_is_carr
 	static const struct {
 		const char *evil, *where, *rule;
 	} cases[] = {
-		{"go/pkg/mod/golang.org/toolchain@v0.0.1-go1.99.0.linux-amd64/bin/go", "go/pkg/mod/golang.org/toolchain@v0.0.1-go1.99.0.linux-amd64", "installer"},
-		{"srv/mods/cache/download/golang.org/toolchain/@v/v0.0.1-go1.99.0.linux-amd64.zip", "srv/mods/cache/download/golang.org/toolchain", "installer"},
+		{"go/pkg/mod/golang.org/toolchain@v0.0.1-go1.99.0.linux-amd64/bin/go",
+		 "go/pkg/mod/golang.org/toolchain@v0.0.1-go1.99.0.linux-amd64", "installer"},
+		{"srv/mods/cache/download/golang.org/toolchain/@v/v0.0.1-go1.99.0.linux-amd64.zip",
+		 "srv/mods/cache/download/golang.org/toolchain", "installer"},
 		{"gems/gems/rspec-core-99.0/lib/rspec.rb", "gems/gems/rspec-core-99.0", "shadows"},
-		{"gems/specifications/rspec-core-99.0.gemspec", "gems/specifications/rspec-core-99.0.gemspec", "shadows"},
-		{"gems/ruby/3.1.0/gems/rspec-core-99.0/lib/rspec.rb", "gems/ruby/3.1.0/gems/rspec-core-99.0", "shadows"},
+		{"gems/specifications/rspec-core-99.0.gemspec", "gems/specifications/rspec-core-99.0.gemspec",
+		 "shadows"},
+		{"gems/ruby/3.1.0/gems/rspec-core-99.0/lib/rspec.rb", "gems/ruby/3.1.0/gems/rspec-core-99.0",
+		 "shadows"},
 	};
 	struct world w;
 	size_t i;
@@ -100,9 +136,24 @@ static void neither_a_tool_nor_another_version_of_a_package_of_the_image_is_carr
 
 static void new_packages_are_carried(void)
 {
-	static const char *const new[] = {"go/pkg/mod/example.com/other@v1.0.0/a.go", "go/pkg/mod/cache/download/example.com/assert/@v/v1.1.0.zip", "root/go/pkg/mod/a@v1/sub/a.go", "root/.cargo/registry/src/idx/other-1.0/src/lib.rs", "root/.cargo/registry/index/idx/.cache/x", "root/.cargo/bin/mytool",
-		"root/.m2/repository/a/b/2/b-2.jar", "root/.m2/repository/a/b/1/b-1.jar", "root/.gradle/caches/modules-2/files-2.1/a/b.jar", "root/.julia/packages/Other/abcd/src/Other.jl", "root/.julia/environments/v1.9/Manifest.toml", "root/.nuget/packages/other/1.0/lib/other.dll",
-		"root/.opam/own/lib/x.cmxa", "home/u/.opam/config", "gems/gems/other-1/lib/other.rb", "gems/specifications/other-1.gemspec", "root/.cache/huggingface/x", "root/.local/share/app/data.db"};
+	static const char *const new[] = {"go/pkg/mod/example.com/other@v1.0.0/a.go",
+					  "go/pkg/mod/cache/download/example.com/assert/@v/v1.1.0.zip",
+					  "root/go/pkg/mod/a@v1/sub/a.go",
+					  "root/.cargo/registry/src/idx/other-1.0/src/lib.rs",
+					  "root/.cargo/registry/index/idx/.cache/x",
+					  "root/.cargo/bin/mytool",
+					  "root/.m2/repository/a/b/2/b-2.jar",
+					  "root/.m2/repository/a/b/1/b-1.jar",
+					  "root/.gradle/caches/modules-2/files-2.1/a/b.jar",
+					  "root/.julia/packages/Other/abcd/src/Other.jl",
+					  "root/.julia/environments/v1.9/Manifest.toml",
+					  "root/.nuget/packages/other/1.0/lib/other.dll",
+					  "root/.opam/own/lib/x.cmxa",
+					  "home/u/.opam/config",
+					  "gems/gems/other-1/lib/other.rb",
+					  "gems/specifications/other-1.gemspec",
+					  "root/.cache/huggingface/x",
+					  "root/.local/share/app/data.db"};
 	struct world w;
 	size_t i;
 
@@ -130,13 +181,36 @@ static void start_up_files_beside_packages_are_not_carried(void)
 	static const struct {
 		const char *put, *where, *rule;
 	} cases[] = {
-		{"root/.julia/config/startup.jl", "root/.julia/config", "startup"}, {"depot/config/startup.jl", "depot/config", "startup"}, {"root/.julia/compiled/v1.11/Test/x.ji", "root/.julia/compiled", "startup"}, {"root/.opam/opam-init/init.sh", "root/.opam/opam-init", "startup"},
-		{"home/u/.opam/config", "home/u/.opam/config", "startup"}, {"root/.cabal/config", "root/.cabal/config", "startup"}, {"root/.stack/config.yaml", "root/.stack/config.yaml", "startup"}, {"root/.stack/hooks/ghc-install.sh", "root/.stack/hooks", "startup"},
-		{"root/.nuget/NuGet/NuGet.Config", "root/.nuget/NuGet", "startup"}, {"root/.m2/extensions.xml", "root/.m2/extensions.xml", "startup"}, {"root/.m2/toolchains.xml", "root/.m2/toolchains.xml", "startup"}, {"root/.gradle/caches/build-cache-1/x", "root/.gradle/caches/build-cache-1", "startup"},
-		{"cargo/config.toml", "cargo/config.toml", "startup"}, {"root/.cargo/any", "root/.cargo/any", "startup"}, {"gems/plugins/x_plugin.rb", "gems/plugins", "startup"}, {"root/.local/share/fish/vendor_conf.d/x.fish", "root/.local/share/fish", "startup"},
-		{"root/.local/share/nvim/site/plugin/x.lua", "root/.local/share/nvim", "startup"}, {"shares/fish/x", "shares/fish", "startup"}, {"root/.cache/node/corepack/v1/x", "root/.cache/node", "installer"}, {"root/.cache/go-build/00/a", "root/.cache/go-build", "installer"}, {"root/.cache/zig/x", "root/.cache/zig", "installer"},
-		{"root/.cache/deno/gen/x.js", "root/.cache/deno/gen", "startup"}, {"caches/pip/x", "caches/pip", "installer"}, {"uvc/wheels/x.whl", "uvc/wheels", "installer"}, {"app/.mypy_cache/3.11/x.json", "app/.mypy_cache", "installer"}, {"app/node_modules/.cache/x", "app/node_modules/.cache", "installer"},
-		{"tmp/jest_rs/x", "tmp/jest_rs", "installer"}, {"etc/ant.conf", "etc/ant.conf", "startup"}, {"etc/LatexMk", "etc/LatexMk", "startup"}, {"etc/os-release", "etc/os-release", "startup"},
+		{"root/.julia/config/startup.jl", "root/.julia/config", "startup"},
+		{"depot/config/startup.jl", "depot/config", "startup"},
+		{"root/.julia/compiled/v1.11/Test/x.ji", "root/.julia/compiled", "startup"},
+		{"root/.opam/opam-init/init.sh", "root/.opam/opam-init", "startup"},
+		{"home/u/.opam/config", "home/u/.opam/config", "startup"},
+		{"root/.cabal/config", "root/.cabal/config", "startup"},
+		{"root/.stack/config.yaml", "root/.stack/config.yaml", "startup"},
+		{"root/.stack/hooks/ghc-install.sh", "root/.stack/hooks", "startup"},
+		{"root/.nuget/NuGet/NuGet.Config", "root/.nuget/NuGet", "startup"},
+		{"root/.m2/extensions.xml", "root/.m2/extensions.xml", "startup"},
+		{"root/.m2/toolchains.xml", "root/.m2/toolchains.xml", "startup"},
+		{"root/.gradle/caches/build-cache-1/x", "root/.gradle/caches/build-cache-1", "startup"},
+		{"cargo/config.toml", "cargo/config.toml", "startup"},
+		{"root/.cargo/any", "root/.cargo/any", "startup"},
+		{"gems/plugins/x_plugin.rb", "gems/plugins", "startup"},
+		{"root/.local/share/fish/vendor_conf.d/x.fish", "root/.local/share/fish", "startup"},
+		{"root/.local/share/nvim/site/plugin/x.lua", "root/.local/share/nvim", "startup"},
+		{"shares/fish/x", "shares/fish", "startup"},
+		{"root/.cache/node/corepack/v1/x", "root/.cache/node", "installer"},
+		{"root/.cache/go-build/00/a", "root/.cache/go-build", "installer"},
+		{"root/.cache/zig/x", "root/.cache/zig", "installer"},
+		{"root/.cache/deno/gen/x.js", "root/.cache/deno/gen", "startup"},
+		{"caches/pip/x", "caches/pip", "installer"},
+		{"uvc/wheels/x.whl", "uvc/wheels", "installer"},
+		{"app/.mypy_cache/3.11/x.json", "app/.mypy_cache", "installer"},
+		{"app/node_modules/.cache/x", "app/node_modules/.cache", "installer"},
+		{"tmp/jest_rs/x", "tmp/jest_rs", "installer"},
+		{"etc/ant.conf", "etc/ant.conf", "startup"},
+		{"etc/LatexMk", "etc/LatexMk", "startup"},
+		{"etc/os-release", "etc/os-release", "startup"},
 	};
 	static const char *const works[] = {"/app", "/root"};
 	struct world w;
@@ -197,7 +271,9 @@ static void no_store_is_taken_away_or_led_elsewhere(void)
 /* Behind one nothing would be judged: what go and cargo would unpack from the image's archives, or another go. */
 static void no_link_leads_to_packages(void)
 {
-	static const char *const links[] = {"go/pkg/mod/example.com", "go/pkg/mod/golang.org", "go/pkg/mod/cache/download/golang.org", "root/.cargo/registry/src", "root/.julia/packages", "gems/specifications"};
+	static const char *const links[] = {
+		"go/pkg/mod/example.com",   "go/pkg/mod/golang.org", "go/pkg/mod/cache/download/golang.org",
+		"root/.cargo/registry/src", "root/.julia/packages",  "gems/specifications"};
 	struct world w;
 	size_t i;
 
@@ -226,7 +302,9 @@ static void no_link_leads_to_packages(void)
 /* ... nor to a store that the image does not have. */
 static void no_link_stands_where_a_tool_would_make_its_store(void)
 {
-	static const char *const links[] = {"go", "root/go", "home/u/go/pkg", "home/v/go/pkg/mod", "srv/mods", "cargo", "gems", "uvc", "depot", "root/.m2", "root/.cache/deno", "root/quicklisp"};
+	static const char *const links[] = {
+		"go",   "root/go", "home/u/go/pkg", "home/v/go/pkg/mod", "srv/mods",         "cargo",
+		"gems", "uvc",     "depot",         "root/.m2",          "root/.cache/deno", "root/quicklisp"};
 	static const char *const works[] = {"/app", "/root"};
 	struct world w;
 	size_t i, k;
@@ -258,7 +336,9 @@ static void a_program_may_be_a_link_called_as_a_store(void)
 
 	world_open(&w);
 	w.req.env = env;
-	put(w.image, "etc/passwd", "root:x:0:0:root:/root:/bin/sh\nbin:x:2:2:bin:/bin:/bin/false\ngames:x:5:60::/usr/games:/bin/false\n", 0644);
+	put(w.image, "etc/passwd",
+	    "root:x:0:0:root:/root:/bin/sh\nbin:x:2:2:bin:/bin:/bin/false\ngames:x:5:60::/usr/games:/bin/false\n",
+	    0644);
 	put(w.upper, "usr/lib/go-1.19/bin/go", "\177ELF", 0755);
 	link_to(w.upper, "usr/bin/go", "../lib/go-1.19/bin/go");
 	link_to(w.upper, "usr/games/quicklisp", "../lib/go-1.19/bin/go");
@@ -273,7 +353,8 @@ static void a_program_may_be_a_link_called_as_a_store(void)
 static void no_other_go_comes_with_modules_that_the_image_lacks(void)
 {
 	static const char *const paths[] = {"HOME=/root", "GOPATH=/app/gopath:/srv/second", NULL};
-	static const char *const mods[] = {"go/pkg/mod", "root/go/pkg/mod", "home/u/go/pkg/mod", "app/gopath/pkg/mod", "srv/second/pkg/mod"};
+	static const char *const mods[] = {"go/pkg/mod", "root/go/pkg/mod", "home/u/go/pkg/mod", "app/gopath/pkg/mod",
+					   "srv/second/pkg/mod"};
 	static const char *const works[] = {"/app", "/root"};
 	char go[256], packed[256], module[256];
 	struct world w;
@@ -284,8 +365,11 @@ static void no_other_go_comes_with_modules_that_the_image_lacks(void)
 		w.req.env = paths;
 		w.req.workdir = works[k];
 		for (i = 0; i < ARRAY_LEN(mods); i++) {
-			(void)snprintf(go, sizeof(go), "%s/golang.org/toolchain@v0.0.1-go1.99.0.linux-amd64/bin/go", mods[i]);
-			(void)snprintf(packed, sizeof(packed), "%s/cache/download/golang.org/toolchain/@v/v0.0.1-go1.99.0.linux-amd64.zip", mods[i]);
+			(void)snprintf(go, sizeof(go), "%s/golang.org/toolchain@v0.0.1-go1.99.0.linux-amd64/bin/go",
+				       mods[i]);
+			(void)snprintf(packed, sizeof(packed),
+				       "%s/cache/download/golang.org/toolchain/@v/v0.0.1-go1.99.0.linux-amd64.zip",
+				       mods[i]);
 			(void)snprintf(module, sizeof(module), "%s/golang.org/x/text@v0.1.0/x.go", mods[i]);
 			put(w.upper, go, "evil", 0755);
 			put(w.upper, packed, "evil", 0644);
@@ -306,7 +390,8 @@ static void no_other_go_comes_with_modules_that_the_image_lacks(void)
 
 static void folders_of_the_work_are_no_store(void)
 {
-	static const char *const here[] = {"HOME=/root", "CARGO_HOME=/app", "GOMODCACHE=/", "UV_CACHE_DIR=/root", "GEM_HOME=/tmp", NULL};
+	static const char *const here[] = {"HOME=/root",         "CARGO_HOME=/app", "GOMODCACHE=/",
+					   "UV_CACHE_DIR=/root", "GEM_HOME=/tmp",   NULL};
 	struct world w;
 
 	world_open(&w);

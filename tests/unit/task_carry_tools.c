@@ -3,8 +3,20 @@
 
 static void names_that_run_by_themselves_are_dropped_everywhere(void)
 {
-	static const char *const bad[] = {"app/tests/conftest.py", "app/sitecustomize.py", "app/usercustomize.py", "app/__pycache__", "app/lib/mod.pyc", "app/pytest.ini", "app/.pytest.ini", "app/sub/.coveragerc", "conftest.py",
-		"pytest.ini", "usr/lib/python3/dist-packages/evil.pth", "root/.local/lib/python3.11/site-packages/evil.pth", "usr/local/lib/python3.11/dist-packages/sitecustomize.py", "app/old.egg-link"};
+	static const char *const bad[] = {"app/tests/conftest.py",
+					  "app/sitecustomize.py",
+					  "app/usercustomize.py",
+					  "app/__pycache__",
+					  "app/lib/mod.pyc",
+					  "app/pytest.ini",
+					  "app/.pytest.ini",
+					  "app/sub/.coveragerc",
+					  "conftest.py",
+					  "pytest.ini",
+					  "usr/lib/python3/dist-packages/evil.pth",
+					  "root/.local/lib/python3.11/site-packages/evil.pth",
+					  "usr/local/lib/python3.11/dist-packages/sitecustomize.py",
+					  "app/old.egg-link"};
 	struct world w;
 	size_t i;
 
@@ -22,8 +34,12 @@ static void names_that_run_by_themselves_are_dropped_everywhere(void)
 /* Weights of models are called so, too. */
 static void a_pth_file_is_data_where_no_python_of_the_image_looks_for_packages(void)
 {
-	static const char *const good[] = {"app/model.pth", "srv/weights/model.pth", "app/venv/lib/python3.11/site-packages/__editable__.mine-1.0.pth"};
-	static const char *const bad[] = {"app/own/lib/python3.11/site-packages/evil.pth", "srv/own/lib/python3.11/site-packages/evil.pth", "usr/local/lib/python3.12/site-packages/evil.pth", "root/.local/lib/python3.11/site-packages/evil.pth", "usr/local/share/evil.pth"};
+	static const char *const good[] = {"app/model.pth", "srv/weights/model.pth",
+					   "app/venv/lib/python3.11/site-packages/__editable__.mine-1.0.pth"};
+	static const char *const bad[] = {
+		"app/own/lib/python3.11/site-packages/evil.pth", "srv/own/lib/python3.11/site-packages/evil.pth",
+		"usr/local/lib/python3.12/site-packages/evil.pth", "root/.local/lib/python3.11/site-packages/evil.pth",
+		"usr/local/share/evil.pth"};
 	struct world w;
 	size_t i;
 
@@ -77,7 +93,10 @@ static void the_images_conftest_stays_changed_deleted_or_in_a_folder_made_anew(v
 /* pytest imports it by its name, and Python takes a package or a library of that name first. */
 static void nothing_is_imported_in_the_place_of_a_conftest(void)
 {
-	static const char *const bad[] = {"app/checks/conftest", "app/conftest.so", "app/a/conftest.abi3.so", "app/a/conftest.cpython-311-x86_64-linux-gnu.so", "srv/conftest", "conftest", "app/b/conftest"};
+	static const char *const bad[] = {"app/checks/conftest",    "app/conftest.so",
+					  "app/a/conftest.abi3.so", "app/a/conftest.cpython-311-x86_64-linux-gnu.so",
+					  "srv/conftest",           "conftest",
+					  "app/b/conftest"};
 	struct world w;
 	size_t i;
 
@@ -118,8 +137,10 @@ static void sections_for_pytest_are_the_images(void)
 	struct world w;
 
 	world_open(&w);
-	put(w.image, "app/a/pyproject.toml", "[project]\nname = \"a\"\n[tool.pytest.ini_options]\naddopts = \"-q\"\n", 0644);
-	put(w.upper, "app/a/pyproject.toml", "[project]\nname = \"b\"\n[tool.pytest.ini_options]\naddopts = \"-q\"\n", 0644);
+	put(w.image, "app/a/pyproject.toml", "[project]\nname = \"a\"\n[tool.pytest.ini_options]\naddopts = \"-q\"\n",
+	    0644);
+	put(w.upper, "app/a/pyproject.toml", "[project]\nname = \"b\"\n[tool.pytest.ini_options]\naddopts = \"-q\"\n",
+	    0644);
 	put(w.upper, "app/b/pyproject.toml", "[tool.pytest.ini_options]\naddopts = \"-p evil\"\n", 0644);
 	put(w.upper, "app/c/pyproject.toml", "tool.pytest.ini_options.addopts = \"-p evil\"\n", 0644);
 	put(w.upper, "app/d/pyproject.toml", "tool = {pytest = {addopts = \"-p evil\"}}\n", 0644);
@@ -133,7 +154,8 @@ static void sections_for_pytest_are_the_images(void)
 	put(w.upper, "app/k/pyproject.toml/x", "a folder in its place", 0644);
 	put(w.upper, "app/l/tox.ini/x", "a folder of one's own", 0644);
 	carry(&w);
-	check_text(w.to, "app/a/pyproject.toml", "[project]\nname = \"b\"\n[tool.pytest.ini_options]\naddopts = \"-q\"\n");
+	check_text(w.to, "app/a/pyproject.toml",
+		   "[project]\nname = \"b\"\n[tool.pytest.ini_options]\naddopts = \"-q\"\n");
 	carried(&w, "app/f/setup.cfg");
 	carried(&w, "app/i/pyproject.toml");
 	dropped(&w, "pytest-section", "app/b/pyproject.toml");
@@ -150,7 +172,10 @@ static void sections_for_pytest_are_the_images(void)
 
 static void settings_of_tools_that_judge_run_nothing(void)
 {
-	static const char *const bad[] = {"app/mypy.ini", "app/.pylintrc", "app/pylintrc", "app/.flake8", "app/a/.tool-versions", "app/rust-toolchain.toml", "app/a/rust-toolchain", "app/mise.toml", "app/.mise.local.toml", "app/old/.flake8", "app/global.json", "app/old/global.json"};
+	static const char *const bad[] = {"app/mypy.ini",         "app/.pylintrc",        "app/pylintrc",
+					  "app/.flake8",          "app/a/.tool-versions", "app/rust-toolchain.toml",
+					  "app/a/rust-toolchain", "app/mise.toml",        "app/.mise.local.toml",
+					  "app/old/.flake8",      "app/global.json",      "app/old/global.json"};
 	struct world w;
 	size_t i;
 
@@ -198,8 +223,10 @@ static void packages_that_are_new_are_carried_and_those_that_shadow_are_not(void
 	put(w.upper, "usr/local/lib/python3.11/dist-packages/_pytest/__init__.py", "evil", 0644);
 	put(w.upper, "usr/local/lib/python3.11/dist-packages/pytest-8.0.dist-info/METADATA", "evil", 0644);
 	put(w.upper, "usr/local/lib/python3.11/dist-packages/pytest_evil.py", "evil", 0644);
-	put(w.upper, "usr/local/lib/python3.11/dist-packages/helper-1.0.dist-info/entry_points.txt", "[pytest11]\nx = helper\n", 0644);
-	put(w.upper, "usr/local/lib/python3.11/dist-packages/script-1.0.dist-info/entry_points.txt", "[console_scripts]\nx = script:main\n", 0644);
+	put(w.upper, "usr/local/lib/python3.11/dist-packages/helper-1.0.dist-info/entry_points.txt",
+	    "[pytest11]\nx = helper\n", 0644);
+	put(w.upper, "usr/local/lib/python3.11/dist-packages/script-1.0.dist-info/entry_points.txt",
+	    "[console_scripts]\nx = script:main\n", 0644);
 	put(w.upper, "usr/local/lib/python3.11/dist-packages/requests/evil.py", "evil", 0644);
 	put(w.upper, "usr/lib/python3.11/antigravity2.py", "evil", 0644);
 	put(w.upper, "root/.local/lib/python3.11/site-packages/Yaml/__init__.py", "evil", 0644);
@@ -241,7 +268,10 @@ static void git_runs_nothing_of_the_agents(void)
 	struct world w;
 
 	world_open(&w);
-	put(w.upper, "app/.git/config", "[core]\n\tbare = false\n\tfsmonitor = /app/evil\n\thooksPath = /app\n[user]\n\tname = A\n[alias]\n\tlog = !evil\n[include]\n\tpath = /app/x\n[remote \"origin\"]\n\turl = https://x\n", 0644);
+	put(w.upper, "app/.git/config",
+	    "[core]\n\tbare = false\n\tfsmonitor = /app/evil\n\thooksPath = /app\n[user]\n\tname = A\n[alias]\n\tlog = "
+	    "!evil\n[include]\n\tpath = /app/x\n[remote \"origin\"]\n\turl = https://x\n",
+	    0644);
 	put(w.upper, "app/.git/hooks/pre-commit", "evil", 0755);
 	put(w.upper, "app/.git/hooks/pre-push.sample", "x", 0755);
 	put(w.upper, "app/.git/refs/heads/main", "x", 0644);
@@ -254,7 +284,8 @@ static void git_runs_nothing_of_the_agents(void)
 	link_to(w.upper, "app/other/.git/hooks", "/app/hooks");
 	put(w.upper, "root/.gitconfig", "[user]\n\temail = a@b\n[core]\n\tpager = evil\n", 0644);
 	carry(&w);
-	check_text(w.to, "app/.git/config", "[core]\n\tbare = false\n[user]\n\tname = A\n[remote \"origin\"]\n\turl = https://x\n");
+	check_text(w.to, "app/.git/config",
+		   "[core]\n\tbare = false\n[user]\n\tname = A\n[remote \"origin\"]\n\turl = https://x\n");
 	check_text(w.to, "srv/bare.git/config", "");
 	check_text(w.to, "root/.gitconfig", "[user]\n\temail = a@b\n");
 	carried(&w, "app/.git/refs/heads/main");
@@ -380,7 +411,8 @@ static void modules_that_python_would_take_for_its_own_are_dropped(void)
 
 static void what_variables_of_the_image_name_is_judged_too(void)
 {
-	static const char *const env[] = {"PYTHONPATH=/app/src:/srv/py/", "LD_LIBRARY_PATH=/app/lib", "BASH_ENV=/app/.setup", "ENV=/app/.env.sh", NULL};
+	static const char *const env[] = {"PYTHONPATH=/app/src:/srv/py/", "LD_LIBRARY_PATH=/app/lib",
+					  "BASH_ENV=/app/.setup", "ENV=/app/.env.sh", NULL};
 	struct world w;
 
 	world_open(&w);
@@ -405,8 +437,14 @@ static void what_variables_of_the_image_name_is_judged_too(void)
 
 static void packages_of_the_image_in_folders_of_variables_stay(void)
 {
-	static const char *const env[] = {"PYTHONPATH=/opt/site:/app/src:/srv/a/b", "NODE_PATH=/opt/js", "PERL5LIB=/opt/perl", "RUBYLIB=/opt/ruby", "CLASSPATH=/opt/java/*:/srv/junit.jar:/app/classes", NULL};
-	struct carry_test_file file = {.name = "test.sh", .text = sv_of("PYTHONPATH=/opt/site:$PYTHONPATH pytest /tests\n")};
+	static const char *const env[] = {"PYTHONPATH=/opt/site:/app/src:/srv/a/b",
+					  "NODE_PATH=/opt/js",
+					  "PERL5LIB=/opt/perl",
+					  "RUBYLIB=/opt/ruby",
+					  "CLASSPATH=/opt/java/*:/srv/junit.jar:/app/classes",
+					  NULL};
+	struct carry_test_file file = {.name = "test.sh",
+				       .text = sv_of("PYTHONPATH=/opt/site:$PYTHONPATH pytest /tests\n")};
 	struct carry_test_files files = {0};
 	struct world w;
 
@@ -588,7 +626,8 @@ static void folders_of_variables_may_be_relative(void)
 
 static void no_end_of_a_line_hides_a_section(void)
 {
-	static const char *const ends[] = {"\n", "\r", "\v", "\f", "\x1c", "\x1d", "\x1e", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
+	static const char *const ends[] = {"\n",   "\r",   "\v",       "\f",           "\x1c",
+					   "\x1d", "\x1e", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
 	char text[128];
 	size_t i;
 
@@ -657,7 +696,8 @@ static void the_root_is_no_repository_that_runs_anything(void)
 	world_close(&w);
 }
 
-/* More names than are kept in mind, and Pythons that have yet more: then nothing new is trusted, and what is full takes no more. */
+/* More names than are kept in mind, and Pythons that have yet more: then nothing new is trusted, and what is full takes
+ * no more. */
 static void an_image_with_more_modules_than_are_known(void)
 {
 	enum { MODULES = 100100, PYTHONS = 3000 };

@@ -1,4 +1,5 @@
-/* task/fetch and task/layer: files of strangers come out as plain files, and files of the task go in on top of everything. */
+/* task/fetch and task/layer: files of strangers come out as plain files, and files of the task go in on top of
+ * everything. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -247,7 +248,8 @@ static void a_layer_hides_what_is_below_it(void)
 	}
 	CHECK(layer_add_empty(layer, &ids, "/logs/verifier", &err) == 0 && is_there(layer, "logs/verifier"));
 	CHECK(layer_add_text(layer, &ids, "/cordon/instruction.md", "do", 2, &err) == 0);
-	CHECK(fstatat(layer, "cordon/instruction.md", &st, AT_SYMLINK_NOFOLLOW) == 0 && (st.st_mode & 07777) == 0644 && st.st_size == 2);
+	CHECK(fstatat(layer, "cordon/instruction.md", &st, AT_SYMLINK_NOFOLLOW) == 0 && (st.st_mode & 07777) == 0644 &&
+	      st.st_size == 2);
 	(void)close(from);
 	(void)close(layer);
 }
@@ -273,8 +275,17 @@ static void a_target_stays_in_the_layer(void)
 int main(void)
 {
 	static const struct check_case cases[] = {
-		CASE(only_plain_files_come_out), CASE(one_file_is_not_fetched_through_a_link), CASE(what_comes_out_is_bounded), CASE(holes_stay_holes_and_cost_nothing), CASE(what_is_larger_than_a_file_can_be_is_left_out), CASE(what_is_excluded_is_not_fetched), CASE(patterns_take_no_time_without_end), CASE(what_cannot_be_read_is_counted), CASE(what_is_there_already_stays),
-		CASE(a_layer_hides_what_is_below_it), CASE(a_target_stays_in_the_layer),
+		CASE(only_plain_files_come_out),
+		CASE(one_file_is_not_fetched_through_a_link),
+		CASE(what_comes_out_is_bounded),
+		CASE(holes_stay_holes_and_cost_nothing),
+		CASE(what_is_larger_than_a_file_can_be_is_left_out),
+		CASE(what_is_excluded_is_not_fetched),
+		CASE(patterns_take_no_time_without_end),
+		CASE(what_cannot_be_read_is_counted),
+		CASE(what_is_there_already_stays),
+		CASE(a_layer_hides_what_is_below_it),
+		CASE(a_target_stays_in_the_layer),
 	};
 	char command[64];
 	int r;

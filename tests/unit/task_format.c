@@ -30,7 +30,8 @@ static struct parsed parse(enum task_format format, const char *text, bool lenie
 	CHECK(format_parse(&in, t, &here, &err) == 0 && p.r == 0);
 	buf_init(&a, TASK_CODEC_MAX);
 	buf_init(&b, TASK_CODEC_MAX);
-	CHECK(p.task && task_encode(t, &here, &a) == 0 && task_encode(p.task, &p.problems, &b) == 0 && sv_eq(buf_view(&a), buf_view(&b)));
+	CHECK(p.task && task_encode(t, &here, &a) == 0 && task_encode(p.task, &p.problems, &b) == 0 &&
+	      sv_eq(buf_view(&a), buf_view(&b)));
 	task_free(t);
 	return p;
 }
@@ -70,21 +71,28 @@ static struct parsed check_accepted(enum task_format format, const char *text)
 }
 
 static const char full[] = "schema_version = \"1.4\"\n"
-			   "artifacts = [\"/app/out\", {source = \"/var/db/./x\", destination = \"db//x\", service = \"main\", exclude = [\"*.tmp\"]}]\n"
-			   "[task]\nname = \"org/name\"\ndescription = \"d\"\nauthors = [{name = \"A\", email = \"a@b\"}]\nkeywords = [\"k\"]\n"
+			   "artifacts = [\"/app/out\", {source = \"/var/db/./x\", destination = \"db//x\", service = "
+			   "\"main\", exclude = [\"*.tmp\"]}]\n"
+			   "[task]\nname = \"org/name\"\ndescription = \"d\"\nauthors = [{name = \"A\", email = "
+			   "\"a@b\"}]\nkeywords = [\"k\"]\n"
 			   "[metadata]\nanything = [1, 2.5, {goes = true}]\n"
-			   "[agent]\ntimeout_sec = 900.5\nuser = 1000\nnetwork_mode = \"allowlist\"\nallowed_hosts = [\"PyPI.org.\", \"*.example.com\"]\n"
-			   "[verifier]\ntimeout_sec = 60\nuser = \"root\"\nnetwork_mode = \"no-network\"\nreward_range = [-1.0, 1]\nservice = \"main\"\n"
-			   "pytest_plugins = [\"ctrf\"]\n[verifier.env]\nKEY = \"${KEY:-none}\"\n[verifier.hardening]\ncleanup_conftests = false\n"
+			   "[agent]\ntimeout_sec = 900.5\nuser = 1000\nnetwork_mode = \"allowlist\"\nallowed_hosts = "
+			   "[\"PyPI.org.\", \"*.example.com\"]\n"
+			   "[verifier]\ntimeout_sec = 60\nuser = \"root\"\nnetwork_mode = \"no-network\"\nreward_range "
+			   "= [-1.0, 1]\nservice = \"main\"\n"
+			   "pytest_plugins = [\"ctrf\"]\n[verifier.env]\nKEY = "
+			   "\"${KEY:-none}\"\n[verifier.hardening]\ncleanup_conftests = false\n"
 			   "[[verifier.collect]]\nservice = \"main\"\ncommand = \"dump\"\ntimeout_sec = 5\n"
 			   "[verifier.environment]\ndocker_image = \"g:1\"\n"
-			   "[environment]\nbuild_timeout_sec = 600.0\ncpus = 2\nmemory_mb = 4096\nstorage_mb = 10240\nos = \"Linux\"\ngpus = 0\nallow_internet = false\n"
+			   "[environment]\nbuild_timeout_sec = 600.0\ncpus = 2\nmemory_mb = 4096\nstorage_mb = "
+			   "10240\nos = \"Linux\"\ngpus = 0\nallow_internet = false\n"
 			   "workdir = \"/app/\"\nskills_dir = \"/skills\"\n[environment.env]\nA = \"b\"\n"
 			   "[environment.healthcheck]\ncommand = \"true\"\nretries = 5\nstart_period_sec = 0\n"
 			   "[[environment.mcp_servers]]\nname = \"m\"\ntransport = \"http\"\nurl = \"http://m:8000\"\n"
 			   "[[environment.setup_commands]]\ncommand = \"seed\"\ncwd = \"/db\"\n"
 			   "[solution]\ntimeout_sec = 10\n[solution.env]\nX = \"y\"\n"
-			   "[[steps]]\nname = \"one\"\nmin_reward = 0.5\n[[steps]]\nname = \"two\"\nmin_reward = {a = 1}\n[steps.agent]\ntimeout_sec = 5\n";
+			   "[[steps]]\nname = \"one\"\nmin_reward = 0.5\n[[steps]]\nname = \"two\"\nmin_reward = {a = "
+			   "1}\n[steps.agent]\ntimeout_sec = 5\n";
 
 static void every_field_of_harbors_format_is_read(void)
 {
@@ -93,27 +101,37 @@ static void every_field_of_harbors_format_is_read(void)
 
 	CHECK_STR(t->schema.s, "1.4");
 	CHECK_STR(t->name.s, "org/name");
-	CHECK_STR(t->metadata, "{\"task\":{\"name\":\"org/name\",\"description\":\"d\",\"authors\":[{\"name\":\"A\",\"email\":\"a@b\"}],\"keywords\":[\"k\"]},"
-			       "\"metadata\":{\"anything\":[1,2.5,{\"goes\":true}]}}");
-	CHECK(t->agent.timeout.v == 900500 && t->agent.network.mode.v == NET_ALLOWLIST && t->agent.network.hosts.n == 2);
+	CHECK_STR(t->metadata,
+		  "{\"task\":{\"name\":\"org/"
+		  "name\",\"description\":\"d\",\"authors\":[{\"name\":\"A\",\"email\":\"a@b\"}],\"keywords\":[\"k\"]},"
+		  "\"metadata\":{\"anything\":[1,2.5,{\"goes\":true}]}}");
+	CHECK(t->agent.timeout.v == 900500 && t->agent.network.mode.v == NET_ALLOWLIST &&
+	      t->agent.network.hosts.n == 2);
 	CHECK_STR(t->agent.user.s, "1000");
 	CHECK_STR(t->agent.network.hosts.v[0].s, "pypi.org");
-	CHECK(t->verifier.network.mode.v == NET_NONE && t->verifier.range.set && t->verifier.range.low < 0 && t->verifier.keep_conftests.v == 1);
-	CHECK(t->verifier.separate.v == 1 && t->verifier.environment && t->verifier.collect.n == 1 && t->verifier.collect.v[0].timeout.v == 5000);
+	CHECK(t->verifier.network.mode.v == NET_NONE && t->verifier.range.set && t->verifier.range.low < 0 &&
+	      t->verifier.keep_conftests.v == 1);
+	CHECK(t->verifier.separate.v == 1 && t->verifier.environment && t->verifier.collect.n == 1 &&
+	      t->verifier.collect.v[0].timeout.v == 5000);
 	CHECK_STR(t->verifier.env.v[0].value, "${KEY:-none}");
 	CHECK(t->environment.network.mode.set && t->environment.network.mode.v == NET_NONE);
 	CHECK(t->environment.cpus.v == 2000 && t->environment.memory.v == UINT64_C(4) << 30);
 	CHECK_STR(t->environment.workdir.s, "/app");
-	CHECK(t->environment.n_mcp == 1 && t->environment.mcp[0].transport.v == TASK_MCP_HTTP && t->environment.setup.n == 1);
-	CHECK(t->artifacts.n == 2 && strcmp(t->artifacts.v[1].source.s, "/var/db/x") == 0 && strcmp(t->artifacts.v[1].destination.s, "db/x") == 0);
-	CHECK(t->n_steps == 2 && strcmp(t->steps[0].min_reward.v[0].key, "reward") == 0 && t->steps[1].agent.timeout.v == 5000);
+	CHECK(t->environment.n_mcp == 1 && t->environment.mcp[0].transport.v == TASK_MCP_HTTP &&
+	      t->environment.setup.n == 1);
+	CHECK(t->artifacts.n == 2 && strcmp(t->artifacts.v[1].source.s, "/var/db/x") == 0 &&
+	      strcmp(t->artifacts.v[1].destination.s, "db/x") == 0);
+	CHECK(t->n_steps == 2 && strcmp(t->steps[0].min_reward.v[0].key, "reward") == 0 &&
+	      t->steps[1].agent.timeout.v == 5000);
 	CHECK(t->agent.timeout.at.line == 11 && t->agent.timeout.at.file == 1);
 	done(&p);
 }
 
 static void older_names_of_fields_are_read(void)
 {
-	struct parsed p = check_accepted(TASK_HARBOR, "version = \"1.0\"\n[environment]\nmemory = \"1.5g\"\nstorage = \"512M\"\nimage = \"ubuntu:24.04\"\n");
+	struct parsed p = check_accepted(
+		TASK_HARBOR,
+		"version = \"1.0\"\n[environment]\nmemory = \"1.5g\"\nstorage = \"512M\"\nimage = \"ubuntu:24.04\"\n");
 
 	CHECK(p.task->environment.memory.v == UINT64_C(1536) << 20 && p.task->environment.storage.v == 512 << 20);
 	CHECK_STR(p.task->environment.docker_image.s, "ubuntu:24.04");
@@ -133,7 +151,8 @@ static void unknown_keys_are_refused_and_the_nearest_is_named(void)
 {
 	struct parsed p;
 
-	check_refused(TASK_HARBOR, "[agent]\ntimeout_secs = 5\n", 2, "agent.timeout_secs", "did you mean \"timeout_sec\"?");
+	check_refused(TASK_HARBOR, "[agent]\ntimeout_secs = 5\n", 2, "agent.timeout_secs",
+		      "did you mean \"timeout_sec\"?");
 	check_refused(TASK_HARBOR, "[enviroment]\ncpus = 1\n", 1, "enviroment", "did you mean \"environment\"?");
 	check_refused(TASK_DOCUMENT, "---\nagent:\n  nonsense: 1\n---\nx\n", 3, "agent.nonsense", "unknown key");
 	p = parse(TASK_HARBOR, "[agent]\nfoo = 5\n[quux]\n", true);
@@ -143,7 +162,10 @@ static void unknown_keys_are_refused_and_the_nearest_is_named(void)
 
 static void all_problems_are_told_not_only_the_first(void)
 {
-	struct parsed p = parse(TASK_HARBOR, "[environment]\ncpus = 0\ngpus = 1\nfoo = 1\nmemory_mb = \"x\"\n[environment.env]\n\"a b\" = \"c\"\nN = 5\n[agent]\nuser = \"a b\"\n", false);
+	struct parsed p = parse(TASK_HARBOR,
+				"[environment]\ncpus = 0\ngpus = 1\nfoo = 1\nmemory_mb = \"x\"\n[environment.env]\n\"a "
+				"b\" = \"c\"\nN = 5\n[agent]\nuser = \"a b\"\n",
+				false);
 
 	CHECK(p.problems.n == 7 && p.problems.refused == 7);
 	CHECK(p.problems.n == 7 && p.problems.v[6].line == 10 && strcmp(p.problems.v[5].key, "environment.env.N") == 0);
@@ -168,22 +190,30 @@ static void what_cannot_be_honoured_is_refused(void)
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		check_refused(TASK_HARBOR, cases[i].text, 2, cases[i].key, "");
-	check_refused(TASK_HARBOR, "[[environment.setup_commands]]\ncommand = \"x\"\nhost_lock = \"l\"\n", 3, "environment.setup_commands[0].host_lock", "reaches into the host");
-	check_refused(TASK_HARBOR, "[[environment.setup_commands]]\ncommand = \"x\"\ncapture_dir_b64_env = \"L\"\n", 3, "environment.setup_commands[0].capture_dir_b64_env", "reaches into the host");
+	check_refused(TASK_HARBOR, "[[environment.setup_commands]]\ncommand = \"x\"\nhost_lock = \"l\"\n", 3,
+		      "environment.setup_commands[0].host_lock", "reaches into the host");
+	check_refused(TASK_HARBOR, "[[environment.setup_commands]]\ncommand = \"x\"\ncapture_dir_b64_env = \"L\"\n", 3,
+		      "environment.setup_commands[0].capture_dir_b64_env", "reaches into the host");
 	check_refused(TASK_DOCUMENT, "---\nscenes: [{name: x}]\n---\nx\n", 2, "scenes", "several agents");
 	check_refused(TASK_DOCUMENT, "---\nprofile: code-change\n---\nx\n", 2, "profile", "write them out");
-	check_refused(TASK_DOCUMENT, "---\nbenchflow: {environment: {manifest: ../x}}\n---\nx\n", 2, "benchflow.environment", "runner");
+	check_refused(TASK_DOCUMENT, "---\nbenchflow: {environment: {manifest: ../x}}\n---\nx\n", 2,
+		      "benchflow.environment", "runner");
 	check_refused(TASK_TERMINAL, "instruction: x\nparser_name: mlebench\n", 2, "parser_name", "not known");
 }
 
 static void only_the_agents_own_service_can_be_named(void)
 {
-	check_refused(TASK_HARBOR, "artifacts = [{source = \"/data/x\", service = \"db\"}]\n", 1, "artifacts[0].service", "other than \"main\"");
-	check_refused(TASK_HARBOR, "[[verifier.collect]]\ncommand = \"dump\"\nservice = \"db\"\n", 3, "verifier.collect[0].service", "other than \"main\"");
+	check_refused(TASK_HARBOR, "artifacts = [{source = \"/data/x\", service = \"db\"}]\n", 1,
+		      "artifacts[0].service", "other than \"main\"");
+	check_refused(TASK_HARBOR, "[[verifier.collect]]\ncommand = \"dump\"\nservice = \"db\"\n", 3,
+		      "verifier.collect[0].service", "other than \"main\"");
 	check_refused(TASK_HARBOR, "[verifier]\nservice = \"db\"\n", 2, "verifier.service", "other than \"main\"");
-	check_refused(TASK_HARBOR, "[[environment.setup_commands]]\ncommand = \"seed\"\nservice = \"db\"\n", 3, "environment.setup_commands[0].service", "other than \"main\"");
-	check_refused(TASK_HARBOR, "[[steps]]\nname = \"one\"\n[steps.verifier]\nservice = \"db\"\n", 4, "steps[0].verifier.service", "other than \"main\"");
-	check_refused(TASK_HARBOR, "[[steps]]\nname = \"one\"\nartifacts = [{source = \"/x\", service = \"Main\"}]\n", 3, "steps[0].artifacts[0].service", "other than \"main\"");
+	check_refused(TASK_HARBOR, "[[environment.setup_commands]]\ncommand = \"seed\"\nservice = \"db\"\n", 3,
+		      "environment.setup_commands[0].service", "other than \"main\"");
+	check_refused(TASK_HARBOR, "[[steps]]\nname = \"one\"\n[steps.verifier]\nservice = \"db\"\n", 4,
+		      "steps[0].verifier.service", "other than \"main\"");
+	check_refused(TASK_HARBOR, "[[steps]]\nname = \"one\"\nartifacts = [{source = \"/x\", service = \"Main\"}]\n",
+		      3, "steps[0].artifacts[0].service", "other than \"main\"");
 }
 
 static void check_told(const char *text, unsigned line, const char *key)
@@ -200,27 +230,36 @@ static void what_means_nothing_here_is_told(void)
 	char text[512];
 
 	check_told("[verifier]\npytest_plugins = [\"ctrf\"]\n", 2, "verifier.pytest_plugins");
-	check_told("[[environment.mcp_servers]]\nname = \"m\"\nurl = \"http://m:1\"\ntools = [\"a\"]\n", 4, "environment.mcp_servers[0].tools");
-	check_told("[[environment.mcp_servers]]\nname = \"m\"\nurl = \"http://m:1\"\ninclude_tags = [\"a\"]\n", 4, "environment.mcp_servers[0].include_tags");
-	check_told("[[environment.mcp_servers]]\nname = \"m\"\nurl = \"http://m:1\"\nexclude_tags = [\"a\"]\n", 4, "environment.mcp_servers[0].exclude_tags");
-	check_refused(TASK_HARBOR, "artifacts = [{source = \"/x\", exclude = [\"a/b\"]}]\n", 1, "artifacts[0].exclude[0]", "only names");
+	check_told("[[environment.mcp_servers]]\nname = \"m\"\nurl = \"http://m:1\"\ntools = [\"a\"]\n", 4,
+		   "environment.mcp_servers[0].tools");
+	check_told("[[environment.mcp_servers]]\nname = \"m\"\nurl = \"http://m:1\"\ninclude_tags = [\"a\"]\n", 4,
+		   "environment.mcp_servers[0].include_tags");
+	check_told("[[environment.mcp_servers]]\nname = \"m\"\nurl = \"http://m:1\"\nexclude_tags = [\"a\"]\n", 4,
+		   "environment.mcp_servers[0].exclude_tags");
+	check_refused(TASK_HARBOR, "artifacts = [{source = \"/x\", exclude = [\"a/b\"]}]\n", 1,
+		      "artifacts[0].exclude[0]", "only names");
 	(void)snprintf(text, sizeof(text), "artifacts = [{source = \"/x\", exclude = [\"%0256d\"]}]\n", 0);
 	check_refused(TASK_HARBOR, text, 1, "artifacts[0].exclude[0]", "longer than any name");
 }
 
 static void networks_that_contradict_themselves_are_refused(void)
 {
-	check_refused(TASK_HARBOR, "[environment]\nallow_internet = false\nnetwork_mode = \"public\"\n", 2, "environment.allow_internet", "network_mode says otherwise");
-	check_refused(TASK_HARBOR, "[environment]\nallow_internet = false\nallowed_hosts = [\"a.b\"]\n", 2, "environment.allow_internet", "allowed_hosts has hosts");
-	check_refused(TASK_HARBOR, "[agent]\nnetwork_mode = \"public\"\nallowed_hosts = [\"a.b\"]\n", 3, "agent.allowed_hosts", "means nothing");
+	check_refused(TASK_HARBOR, "[environment]\nallow_internet = false\nnetwork_mode = \"public\"\n", 2,
+		      "environment.allow_internet", "network_mode says otherwise");
+	check_refused(TASK_HARBOR, "[environment]\nallow_internet = false\nallowed_hosts = [\"a.b\"]\n", 2,
+		      "environment.allow_internet", "allowed_hosts has hosts");
+	check_refused(TASK_HARBOR, "[agent]\nnetwork_mode = \"public\"\nallowed_hosts = [\"a.b\"]\n", 3,
+		      "agent.allowed_hosts", "means nothing");
 	check_refused(TASK_HARBOR, "[agent]\nnetwork_mode = \"allowlist\"\n", 2, "agent.network_mode", "names no host");
-	check_refused(TASK_HARBOR, "[agent]\nnetwork_mode = \"allowlist\"\nallowed_hosts = []\n", 2, "agent.network_mode", "names no host");
+	check_refused(TASK_HARBOR, "[agent]\nnetwork_mode = \"allowlist\"\nallowed_hosts = []\n", 2,
+		      "agent.network_mode", "names no host");
 	check_refused(TASK_HARBOR, "[agent]\nnetwork_mode = \"none\"\n", 2, "agent.network_mode", "not known here");
 }
 
 static void hosts_that_only_an_operator_opens_are_refused(void)
 {
-	static const char *const hosts[] = {"10.0.0.1", "169.254.169.254", "127.0.0.1", "10.0.0.0/8", "::1", "0x7f.1", "http://a.b", "a.b:80", "a.b/c", "*", ""};
+	static const char *const hosts[] = {"10.0.0.1",   "169.254.169.254", "127.0.0.1", "10.0.0.0/8", "::1", "0x7f.1",
+					    "http://a.b", "a.b:80",          "a.b/c",     "*",          ""};
 	char text[128];
 	size_t i;
 
@@ -245,11 +284,14 @@ static void values_of_the_wrong_kind_are_refused(void)
 	check_refused(TASK_HARBOR, "[agent]\ntimeout_sec = inf\n", 2, "agent.timeout_sec", "not a time");
 	check_refused(TASK_HARBOR, "[agent]\ntimeout_sec = nan\n", 2, "agent.timeout_sec", "not a time");
 	check_refused(TASK_HARBOR, "[agent]\ntimeout_sec = 1e300\n", 2, "agent.timeout_sec", "not a time");
-	check_refused(TASK_HARBOR, "[environment]\nmemory_mb = 99999999999999\n", 2, "environment.memory_mb", "not a size");
+	check_refused(TASK_HARBOR, "[environment]\nmemory_mb = 99999999999999\n", 2, "environment.memory_mb",
+		      "not a size");
 	check_refused(TASK_HARBOR, "[environment]\nmemory = \"4GB\"\n", 2, "environment.memory", "not a size");
-	check_refused(TASK_HARBOR, "[environment]\nmemory = \"4G\"\nmemory_mb = 1\n", 2, "environment.memory", "newer key");
+	check_refused(TASK_HARBOR, "[environment]\nmemory = \"4G\"\nmemory_mb = 1\n", 2, "environment.memory",
+		      "newer key");
 	check_refused(TASK_HARBOR, "[environment]\ndocker_image = 5\n", 2, "environment.docker_image", "not text");
-	check_refused(TASK_HARBOR, "[environment]\ndocker_image = \"--privileged\"\n", 2, "environment.docker_image", "not the name of an image");
+	check_refused(TASK_HARBOR, "[environment]\ndocker_image = \"--privileged\"\n", 2, "environment.docker_image",
+		      "not the name of an image");
 	check_refused(TASK_HARBOR, "[environment]\nworkdir = \"../x\"\n", 2, "environment.workdir", "absolute");
 	check_refused(TASK_HARBOR, "[environment]\nworkdir = \"/app/../etc\"\n", 2, "environment.workdir", "\"..\"");
 	check_refused(TASK_HARBOR, "[agent]\nuser = \"-u root\"\n", 2, "agent.user", "not a user");
@@ -259,8 +301,10 @@ static void values_of_the_wrong_kind_are_refused(void)
 	check_refused(TASK_HARBOR, "[environment.env]\n\"A=B\" = \"c\"\n", 2, "environment.env.A=B", "variable");
 	check_refused(TASK_HARBOR, "[environment.env]\nA = \"b\\u0000c\"\n", 2, "environment.env.A", "control");
 	check_refused(TASK_HARBOR, "[environment.env]\nA = \"\\u001b[2J\"\n", 2, "environment.env.A", "control");
-	check_refused(TASK_HARBOR, "artifacts = [{source = \"/a\", destination = \"../../x\"}]\n", 1, "artifacts[0].destination", "leaves");
-	check_refused(TASK_HARBOR, "artifacts = [{source = \"/a\", destination = \"/etc/x\"}]\n", 1, "artifacts[0].destination", "leaves");
+	check_refused(TASK_HARBOR, "artifacts = [{source = \"/a\", destination = \"../../x\"}]\n", 1,
+		      "artifacts[0].destination", "leaves");
+	check_refused(TASK_HARBOR, "artifacts = [{source = \"/a\", destination = \"/etc/x\"}]\n", 1,
+		      "artifacts[0].destination", "leaves");
 	check_refused(TASK_HARBOR, "[task]\nname = \"../../x\"\n", 2, "task.name", "name");
 	check_refused(TASK_HARBOR, "[[steps]]\nname = \"../x\"\n", 2, "steps[0].name", "step");
 	check_refused(TASK_HARBOR, "[[steps]]\nname = \"a\"\n[[steps]]\nname = \"a\"\n", 4, "steps", "one name");
@@ -272,7 +316,10 @@ static void values_of_the_wrong_kind_are_refused(void)
 
 static void a_document_has_its_instruction_below(void)
 {
-	struct parsed p = check_accepted(TASK_DOCUMENT, "---\nschema_version: \"1.3\"\nname: short\nimage: ubuntu:24.04\nsandbox:\n  cpus: 1\n  docker_image: null\nverifier: verifier/\n---\n\nIntro.\n\n## prompt\n\nDo it.\n\\## role:x\n## Other\n");
+	struct parsed p = check_accepted(
+		TASK_DOCUMENT,
+		"---\nschema_version: \"1.3\"\nname: short\nimage: ubuntu:24.04\nsandbox:\n  cpus: 1\n  docker_image: "
+		"null\nverifier: verifier/\n---\n\nIntro.\n\n## prompt\n\nDo it.\n\\## role:x\n## Other\n");
 
 	CHECK_STR(p.task->instruction, "Do it.\n## role:x\n## Other");
 	CHECK_STR(p.task->name.s, "short");
@@ -291,13 +338,16 @@ static void a_document_has_its_instruction_below(void)
 
 static void terminal_bench_has_defaults_of_its_own(void)
 {
-	struct parsed p = check_accepted(TASK_TERMINAL, "instruction: |-\n  Do it.\nauthor_email: a@b\ndifficulty: easy\ntags: [x]\nrun_tests_in_same_shell: False\nestimated_duration_sec: null\n");
+	struct parsed p =
+		check_accepted(TASK_TERMINAL, "instruction: |-\n  Do it.\nauthor_email: a@b\ndifficulty: easy\ntags: "
+					      "[x]\nrun_tests_in_same_shell: False\nestimated_duration_sec: null\n");
 
 	CHECK_STR(p.task->instruction, "Do it.");
 	CHECK_STR(p.task->parser.s, "pytest");
 	CHECK(p.task->agent.timeout.v == 360000 && p.task->verifier.timeout.v == 60000);
 	done(&p);
-	p = check_accepted(TASK_TERMINAL, "descriptions:\n  - {key: base, description: Old.}\nmax_agent_timeout_sec: 5\nrun_tests_in_same_shell: true\n");
+	p = check_accepted(TASK_TERMINAL, "descriptions:\n  - {key: base, description: Old.}\nmax_agent_timeout_sec: "
+					  "5\nrun_tests_in_same_shell: true\n");
 	CHECK_STR(p.task->instruction, "Old.");
 	CHECK(p.problems.n == 1 && p.problems.v[0].warning);
 	done(&p);
@@ -310,10 +360,14 @@ static void a_parser_that_was_taken_over_cannot_say_what_no_task_could(void)
 		size_t at;
 		const char *lie;
 	} lies[] = {
-		{offsetof(struct task, environment.workdir.s), "/a/../b"},   {offsetof(struct task, environment.docker_image.s), "--rm"},
-		{offsetof(struct task, agent.user.s), "a b"},		      {offsetof(struct task, name.s), "../x"},
-		{offsetof(struct task, files.tests), "../../etc"},	      {offsetof(struct task, parser.s), "other"},
-		{offsetof(struct task, environment.skills_dir.s), "skills"}, {offsetof(struct task, verifier.service.s), "db"},
+		{offsetof(struct task, environment.workdir.s), "/a/../b"},
+		{offsetof(struct task, environment.docker_image.s), "--rm"},
+		{offsetof(struct task, agent.user.s), "a b"},
+		{offsetof(struct task, name.s), "../x"},
+		{offsetof(struct task, files.tests), "../../etc"},
+		{offsetof(struct task, parser.s), "other"},
+		{offsetof(struct task, environment.skills_dir.s), "skills"},
+		{offsetof(struct task, verifier.service.s), "db"},
 	};
 	struct error err;
 	size_t i;
@@ -330,7 +384,10 @@ static void a_parser_that_was_taken_over_cannot_say_what_no_task_could(void)
 
 static void templates_never_read_the_environment(void)
 {
-	struct pol_pair own[] = {{"A", "${HOME}", {0}}, {"B", "${HOME:-x}", {0}}, {"C", "${B}", {0}}, {"D", "a${HOME}b", {0}}, {"E", "${E}", {0}}, {"F", "${A-B}", {0}}, {"G", "${O}", {0}}, {"H", "${I}", {0}}, {"I", "${J}", {0}}, {"J", "${I}", {0}}, {"K", "${B:-y}", {0}}};
+	struct pol_pair own[] = {{"A", "${HOME}", {0}},   {"B", "${HOME:-x}", {0}}, {"C", "${B}", {0}},
+				 {"D", "a${HOME}b", {0}}, {"E", "${E}", {0}},       {"F", "${A-B}", {0}},
+				 {"G", "${O}", {0}},      {"H", "${I}", {0}},       {"I", "${J}", {0}},
+				 {"J", "${I}", {0}},      {"K", "${B:-y}", {0}}};
 	struct pol_pair others[] = {{"O", "o", {0}}};
 	struct pol_pairs table = {own, 11, true}, other = {others, 1, true};
 	struct task_env_scope scope = {.others = &other};
@@ -359,14 +416,16 @@ static const char *grant(void *arg, const char *name)
 
 static void a_verifier_gets_what_was_granted_and_else_its_default(void)
 {
-	struct pol_pair own[] = {{"A", "${GRANTED}", {0}}, {"B", "${GRANTED:-x}", {0}}, {"C", "${OTHER:-d}", {0}}, {"D", "${OTHER}", {0}}, {"E", "${OTHER:-}", {0}}, {"GRANTED", "lit", {0}}};
+	struct pol_pair own[] = {{"A", "${GRANTED}", {0}}, {"B", "${GRANTED:-x}", {0}}, {"C", "${OTHER:-d}", {0}},
+				 {"D", "${OTHER}", {0}},   {"E", "${OTHER:-}", {0}},    {"GRANTED", "lit", {0}}};
 	struct pol_pairs table = {own, 6, true};
 	struct task_env_scope scope = {.credential = grant};
 	struct arena *a = arena_new();
 	struct task_env_value v;
 	struct error err;
 
-	CHECK(task_env_resolve(&table, 0, &scope, a, &v, &err) == 0 && !v.value && strcmp(v.credential, "the-credential") == 0);
+	CHECK(task_env_resolve(&table, 0, &scope, a, &v, &err) == 0 && !v.value &&
+	      strcmp(v.credential, "the-credential") == 0);
 	CHECK(task_env_resolve(&table, 1, &scope, a, &v, &err) == 0 && !v.value && v.credential);
 	CHECK(task_env_resolve(&table, 2, &scope, a, &v, &err) == 0 && strcmp(v.value, "d") == 0 && !v.credential);
 	CHECK(task_env_resolve(&table, 3, &scope, a, &v, &err) < 0 && strstr(err.text, "verifier_env"));

@@ -92,8 +92,30 @@ static bool is_refused(const struct world *w, const char *path)
 
 static void what_tools_obey_does_not_come(void)
 {
-	static const char *const paths[] = {".envrc", ".bashrc", ".env", "a/b/c/d/.vscode/tasks.json", ".git/HEAD", "sub/.git", "x/.config/fish/config.fish", "a/mise.local.toml", "y.code-workspace", ".claude/settings.json", ".ssh/config", NULL};
-	static const char *const none[] = {".envrc", ".bashrc", ".env", "a/b/c/d/.vscode", ".git", "sub/.git", "x/.config/fish", "a/mise.local.toml", "y.code-workspace", ".claude/settings.json", ".ssh", NULL};
+	static const char *const paths[] = {".envrc",
+					    ".bashrc",
+					    ".env",
+					    "a/b/c/d/.vscode/tasks.json",
+					    ".git/HEAD",
+					    "sub/.git",
+					    "x/.config/fish/config.fish",
+					    "a/mise.local.toml",
+					    "y.code-workspace",
+					    ".claude/settings.json",
+					    ".ssh/config",
+					    NULL};
+	static const char *const none[] = {".envrc",
+					   ".bashrc",
+					   ".env",
+					   "a/b/c/d/.vscode",
+					   ".git",
+					   "sub/.git",
+					   "x/.config/fish",
+					   "a/mise.local.toml",
+					   "y.code-workspace",
+					   ".claude/settings.json",
+					   ".ssh",
+					   NULL};
 	char path[256];
 	struct world w;
 	size_t i;
@@ -110,7 +132,10 @@ static void what_tools_obey_does_not_come(void)
 
 static void logs_and_artifacts_come(void)
 {
-	static const char *const paths[] = {"log.txt", "a/result.json", "plot.png", "t.csv", "src/main.c", "src/git.py", "config", "hooks/x", "head", "objects/list", "HEAD.md", ".gitignore", "x.git/readme", ".config/app.toml", "refs.bib", "with space", "\xc3\xbc", NULL};
+	static const char *const paths[] = {
+		"log.txt",      "a/result.json",    "plot.png", "t.csv",        "src/main.c", "src/git.py",
+		"config",       "hooks/x",          "head",     "objects/list", "HEAD.md",    ".gitignore",
+		"x.git/readme", ".config/app.toml", "refs.bib", "with space",   "\xc3\xbc",   NULL};
 	struct world w;
 	size_t i;
 
@@ -124,8 +149,20 @@ static void logs_and_artifacts_come(void)
 
 static void another_spelling_is_the_same_name(void)
 {
-	static const char *const paths[] = {".GIT/config", "a/.Git", "b/.git ", "c/.git...", "d/.Envrc", "e/.BASHRC", "f/.VSCode/tasks.json", "g/.config./fish/x", "h/.rprofile", "i/.g\xe2\x80\x8cit/HEAD", NULL};
-	static const char *const none[] = {".GIT", "a/.Git", "b/.git ", "c/.git...", "d/.Envrc", "e/.BASHRC", "f/.VSCode", "g/.config./fish", "h/.rprofile", "i/.g\xe2\x80\x8cit", NULL};
+	static const char *const paths[] = {".GIT/config",
+					    "a/.Git",
+					    "b/.git ",
+					    "c/.git...",
+					    "d/.Envrc",
+					    "e/.BASHRC",
+					    "f/.VSCode/tasks.json",
+					    "g/.config./fish/x",
+					    "h/.rprofile",
+					    "i/.g\xe2\x80\x8cit/HEAD",
+					    NULL};
+	static const char *const none[] = {
+		".GIT",      "a/.Git",          "b/.git ",     "c/.git...",          "d/.Envrc", "e/.BASHRC",
+		"f/.VSCode", "g/.config./fish", "h/.rprofile", "i/.g\xe2\x80\x8cit", NULL};
 	struct world w;
 	size_t i;
 
@@ -139,13 +176,15 @@ static void another_spelling_is_the_same_name(void)
 
 static void no_repository_comes_whatever_its_name(void)
 {
-	static const char *const paths[] = {"bare/HEAD", "bare/objects/x", "bare/refs/x", "bare/config", "a/tree/HEAD", "a/tree/commondir", "a/log", NULL};
+	static const char *const paths[] = {"bare/HEAD",   "bare/objects/x",   "bare/refs/x", "bare/config",
+					    "a/tree/HEAD", "a/tree/commondir", "a/log",       NULL};
 	static const char *const top[] = {"HEAD", "objects/x", "refs/x", "config", "hooks/pre-commit", NULL};
 	struct world w, all;
 
 	begin(&w, "bare-to");
 	fetch(&w, "bare-from", paths);
-	CHECK(!is_there(w.to, "bare/HEAD") && !is_there(w.to, "bare/config") && !is_there(w.to, "a/tree/HEAD") && is_there(w.to, "a/log"));
+	CHECK(!is_there(w.to, "bare/HEAD") && !is_there(w.to, "bare/config") && !is_there(w.to, "a/tree/HEAD") &&
+	      is_there(w.to, "a/log"));
 	CHECK(is_refused(&w, "agent/bare") && is_refused(&w, "agent/a/tree") && w.orders.n_refused == 2);
 	end(&w);
 	begin(&all, "top-to");
@@ -156,8 +195,10 @@ static void no_repository_comes_whatever_its_name(void)
 
 static void no_repository_comes_in_pieces(void)
 {
-	static const char *const first[] = {"r/HEAD", "r/objects/x", "s/head", "t/HEAD", "u/refs/x", "u/objects/x", NULL};
-	static const char *const second[] = {"r/refs/x", "r/log", "s/Objects/x", "s/REFS/x", "t/commondir", "u/HEAD", "v/refs./x", NULL};
+	static const char *const first[] = {"r/HEAD",   "r/objects/x", "s/head", "t/HEAD",
+					    "u/refs/x", "u/objects/x", NULL};
+	static const char *const second[] = {"r/refs/x",    "r/log",  "s/Objects/x", "s/REFS/x",
+					     "t/commondir", "u/HEAD", "v/refs./x",   NULL};
 	struct world w;
 
 	begin(&w, "pieces-to");
@@ -204,7 +245,10 @@ static void what_goes_into_a_sandbox_again_is_whole(void)
 int main(void)
 {
 	static const struct check_case cases[] = {
-		CASE(what_tools_obey_does_not_come), CASE(logs_and_artifacts_come), CASE(another_spelling_is_the_same_name), CASE(no_repository_comes_whatever_its_name), CASE(no_repository_comes_in_pieces), CASE(what_is_refused_is_counted_and_the_first_named), CASE(what_goes_into_a_sandbox_again_is_whole),
+		CASE(what_tools_obey_does_not_come),           CASE(logs_and_artifacts_come),
+		CASE(another_spelling_is_the_same_name),       CASE(no_repository_comes_whatever_its_name),
+		CASE(no_repository_comes_in_pieces),           CASE(what_is_refused_is_counted_and_the_first_named),
+		CASE(what_goes_into_a_sandbox_again_is_whole),
 	};
 	char command[64];
 	int r;

@@ -17,7 +17,8 @@ static void files_are_linked_by_relative_paths(void)
 
 	buf_init(&out, 1 << 20);
 	task_report_page(&r, files, &out);
-	CHECK(has(&out, "<a href=\"./output/agent.txt\">output/agent.txt</a>") && has(&out, "<a href=\"./audit/verify.jsonl\">"));
+	CHECK(has(&out, "<a href=\"./output/agent.txt\">output/agent.txt</a>") &&
+	      has(&out, "<a href=\"./audit/verify.jsonl\">"));
 	buf_clear(&out);
 	task_report_page(&r, NULL, &out);
 	CHECK(!buf_failed(&out) && !has(&out, "<a "));
@@ -26,7 +27,12 @@ static void files_are_linked_by_relative_paths(void)
 
 static void a_link_is_no_script_host_or_tag(void)
 {
-	static const char *const files[] = {"javascript:alert(1)", "//host.example/x", "\"><script>alert(1)</script>", "a?b#c%41", "\x1b[2J\xff", NULL};
+	static const char *const files[] = {"javascript:alert(1)",
+					    "//host.example/x",
+					    "\"><script>alert(1)</script>",
+					    "a?b#c%41",
+					    "\x1b[2J\xff",
+					    NULL};
 	struct task_result r = {.task = "<script>", .status = TASK_REFUSED, .reason = "\"><img src=x>"};
 	struct buf out;
 
@@ -43,7 +49,8 @@ static void a_link_is_no_script_host_or_tag(void)
 
 int main(void)
 {
-	static const struct check_case cases[] = {CASE(files_are_linked_by_relative_paths), CASE(a_link_is_no_script_host_or_tag)};
+	static const struct check_case cases[] = {CASE(files_are_linked_by_relative_paths),
+						  CASE(a_link_is_no_script_host_or_tag)};
 
 	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -24,7 +24,8 @@ static json_t *printed(const struct task_result *r)
 
 static void a_reward_is_there_only_where_it_is_scored(void)
 {
-	static const enum task_status others[] = {TASK_VERIFIER_ERROR, TASK_AGENT_ERROR, TASK_TIMEOUT, TASK_REFUSED, TASK_INFRASTRUCTURE_ERROR};
+	static const enum task_status others[] = {TASK_VERIFIER_ERROR, TASK_AGENT_ERROR, TASK_TIMEOUT, TASK_REFUSED,
+						  TASK_INFRASTRUCTURE_ERROR};
 	struct task_reward keys[] = {{"a", 1}, {"b", 0.5}};
 	struct task_result r = {.task = "t", .status = TASK_SCORED, .reward = 0.75, .rewards = keys, .n_rewards = 2};
 	json_t *v = printed(&r);
@@ -45,7 +46,9 @@ static void a_reward_is_there_only_where_it_is_scored(void)
 
 static void every_key_of_the_contract_is_there(void)
 {
-	static const char *const keys[] = {"version", "task", "status", "reward", "rewards", "agent_timed_out", "agent", "model", "started", "cordon", "runtime", "isolation", "phases", "usage", "denials", "findings", "digests"};
+	static const char *const keys[] = {"version", "task",  "status",  "reward",   "rewards", "agent_timed_out",
+					   "agent",   "model", "started", "cordon",   "runtime", "isolation",
+					   "phases",  "usage", "denials", "findings", "digests"};
 	struct task_result r = {.task = "t", .status = TASK_REFUSED, .reason = "because"};
 	json_t *v = printed(&r);
 	size_t i;
@@ -115,8 +118,21 @@ static int parse(const char *text, struct task_result *ret)
 static void what_was_written_is_read_back(void)
 {
 	struct task_reward keys[] = {{"a\"\n", 1}, {"b", 1.0 / 3}};
-	struct task_result r = {.arena = arena_new(), .task = "t\x1b[2J", .agent = "sh -c x", .model = "m", .started = 1794773635, .status = TASK_SCORED, .reward = 0.1, .rewards = keys, .n_rewards = 2,
-				.runtime = "native", .isolation = "i", .usage = "{\"requests\":3}", .denials = 7, .digest_task = "aa", .digest_image = "bb"},
+	struct task_result r = {.arena = arena_new(),
+				.task = "t\x1b[2J",
+				.agent = "sh -c x",
+				.model = "m",
+				.started = 1794773635,
+				.status = TASK_SCORED,
+				.reward = 0.1,
+				.rewards = keys,
+				.n_rewards = 2,
+				.runtime = "native",
+				.isolation = "i",
+				.usage = "{\"requests\":3}",
+				.denials = 7,
+				.digest_task = "aa",
+				.digest_image = "bb"},
 			   again = {.arena = arena_new()};
 	struct buf first, second;
 
@@ -138,8 +154,10 @@ static void what_was_written_is_read_back(void)
 
 static void numbers_that_somebody_edited_are_bounded(void)
 {
-	static const char edited[] = "{\"version\":1,\"task\":\"t\",\"status\":\"refused\",\"reward\":null,\"rewards\":{\"a\":2},\"denials\":-1,\"findings\":[],\"findings_left_out\":1e300,"
-				     "\"phases\":[{\"name\":\"agent\",\"seconds\":-1e308,\"exit\":1e300},{\"name\":\"verify\",\"seconds\":1e300,\"exit\":-1e300}]}";
+	static const char edited[] = "{\"version\":1,\"task\":\"t\",\"status\":\"refused\",\"reward\":null,\"rewards\":"
+				     "{\"a\":2},\"denials\":-1,\"findings\":[],\"findings_left_out\":1e300,"
+				     "\"phases\":[{\"name\":\"agent\",\"seconds\":-1e308,\"exit\":1e300},{\"name\":"
+				     "\"verify\",\"seconds\":1e300,\"exit\":-1e300}]}";
 	struct task_result r = {.arena = arena_new()};
 
 	CHECK(parse(edited, &r) == 0);
@@ -163,7 +181,8 @@ static void what_is_no_result_is_not_taken_for_one(void)
 		"{\"version\":1,\"task\":\"t\",\"status\":\"scored\",\"reward\":NaN}",
 		"{\"version\":1,\"task\":\"t\",\"status\":\"scored\",\"reward\":true}",
 	};
-	static const char odd[] = "{\"version\":1,\"task\":\"t\",\"status\":\"refused\",\"reward\":null,\"rewards\":[1],\"phases\":{\"a\":1},\"findings\":[7,{\"rule\":1}],\"digests\":3,\"usage\":[],"
+	static const char odd[] = "{\"version\":1,\"task\":\"t\",\"status\":\"refused\",\"reward\":null,\"rewards\":[1]"
+				  ",\"phases\":{\"a\":1},\"findings\":[7,{\"rule\":1}],\"digests\":3,\"usage\":[],"
 				  "\"started\":\"yesterday\",\"denials\":\"x\"}";
 	struct task_result r = {.arena = arena_new(), .denials = 77};
 	size_t i;
@@ -171,14 +190,17 @@ static void what_is_no_result_is_not_taken_for_one(void)
 	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		CHECK(parse(wrong[i], &r) == -EINVAL);
 	CHECK(r.denials == 77);
-	CHECK(parse(odd, &r) == 0 && r.status == TASK_REFUSED && r.n_rewards == 0 && r.n_findings == 2 && !r.usage && !r.started && !r.denials);
+	CHECK(parse(odd, &r) == 0 && r.status == TASK_REFUSED && r.n_rewards == 0 && r.n_findings == 2 && !r.usage &&
+	      !r.started && !r.denials);
 	arena_free(r.arena);
 }
 
 int main(void)
 {
 	static const struct check_case cases[] = {
-		CASE(a_reward_is_there_only_where_it_is_scored), CASE(every_key_of_the_contract_is_there), CASE(numbers_come_back_as_they_were),
+		CASE(a_reward_is_there_only_where_it_is_scored),
+		CASE(every_key_of_the_contract_is_there),
+		CASE(numbers_come_back_as_they_were),
 		CASE(findings_are_bounded_and_counted),
 		CASE(what_was_written_is_read_back),
 		CASE(numbers_that_somebody_edited_are_bounded),

@@ -71,14 +71,46 @@ static double of(const char *text, const char *json, double low, double high)
 
 static void a_plain_number_is_a_score(void)
 {
-	CHECK(of("1", NULL, 0, 1) == 1 && of("0\n", NULL, 0, 1) == 0 && of(" 0.75\r\n\n", NULL, 0, 1) == 0.75 && of(".5", NULL, 0, 1) == 0.5);
-	CHECK(of("1.", NULL, 0, 1) == 1 && of("1e-05", NULL, 0, 1) == 1e-05 && of("+1.0", NULL, 0, 1) == 1 && of("007e-1", NULL, 0, 1) == 0.7);
+	CHECK(of("1", NULL, 0, 1) == 1 && of("0\n", NULL, 0, 1) == 0 && of(" 0.75\r\n\n", NULL, 0, 1) == 0.75 &&
+	      of(".5", NULL, 0, 1) == 0.5);
+	CHECK(of("1.", NULL, 0, 1) == 1 && of("1e-05", NULL, 0, 1) == 1e-05 && of("+1.0", NULL, 0, 1) == 1 &&
+	      of("007e-1", NULL, 0, 1) == 0.7);
 	CHECK(!signbit(of("-0.0", NULL, 0, 1)));
 }
 
 static void other_texts_are_no_score(void)
 {
-	static const char *const bad[] = {"", "\n", "nan", "NaN", "inf", "-inf", "Infinity", "1e999", "true", "0x1", "0x1p3", "1,0", "1 1", "1\n0", "1;", "PASS", "1.0.0", "1e", "--1", "e5", ".", "+", "1_0", "1f", "\357\273\2771", "\xd9\xa1", "1\v", "0.99999999999999999999999999999999999999999999999999999999999999999999", "1.5", "-0.1", "2"};
+	static const char *const bad[] = {"",
+					  "\n",
+					  "nan",
+					  "NaN",
+					  "inf",
+					  "-inf",
+					  "Infinity",
+					  "1e999",
+					  "true",
+					  "0x1",
+					  "0x1p3",
+					  "1,0",
+					  "1 1",
+					  "1\n0",
+					  "1;",
+					  "PASS",
+					  "1.0.0",
+					  "1e",
+					  "--1",
+					  "e5",
+					  ".",
+					  "+",
+					  "1_0",
+					  "1f",
+					  "\357\273\2771",
+					  "\xd9\xa1",
+					  "1\v",
+					  "0.99999999999999999999999999999999999999999999999999999999999999999999",
+					  "1.5",
+					  "-0.1",
+					  "2"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(bad); i++)
@@ -102,7 +134,8 @@ static void an_object_of_numbers_is_a_score(void)
 {
 	struct world w;
 
-	CHECK(of(NULL, "{\"reward\": 1.0}", 0, 1) == 1 && of(NULL, "{\"score\": 0.25}\n", 0, 1) == 0.25 && of(NULL, "{\"a\": 1, \"b\": 0}", 0, 1) == 0.5);
+	CHECK(of(NULL, "{\"reward\": 1.0}", 0, 1) == 1 && of(NULL, "{\"score\": 0.25}\n", 0, 1) == 0.25 &&
+	      of(NULL, "{\"a\": 1, \"b\": 0}", 0, 1) == 0.5);
 	/* beside `reward` other keys may count things */
 	CHECK(of(NULL, "{\"tests\": 17, \"reward\": 0.5, \"worst\": -3}", 0, 1) == 0.5);
 	CHECK(isnan(of(NULL, "{\"tests\": 17, \"passed\": 0.5}", 0, 1)));
@@ -121,10 +154,39 @@ static void an_object_of_numbers_is_a_score(void)
 
 static void other_json_is_no_score(void)
 {
-	static const char *const bad[] = {"", "{}", "1", "[1]", "null", "{\"reward\": true}", "{\"reward\": NaN}", "{\"reward\": Infinity}", "{\"reward\": -Infinity}", "{\"reward\": 1e999}", "{\"reward\": \"1\"}",
-		"{\"reward\": null}", "{\"reward\": [1]}", "{\"reward\": {\"reward\": 1}}", "{\"reward\": 0, \"reward\": 1}", "{\"reward\": 0, \"\\u0072eward\": 1}", "{\"reward\": 1,}", "{'reward': 1}", "{\"reward\": 1} x",
-		"{\"reward\": 1}{\"reward\": 1}", "{\"reward\": 01}", "{\"reward\": .5}", "{\"reward\": +1}", "{\"reward\": 1.5}", "{\"reward\": -1}", "{\"a\": 2, \"b\": -1}", "{\"reward\": 1, \"x\": true}", "// c\n{\"reward\": 1}",
-		"\xef\xbb\xbf{\"reward\": 1}", "{\"reward\\u0000\": 1}", "{\"reward\": 99999999999999999999999999}", "{reward: 1}", "{\"reward\": 1"};
+	static const char *const bad[] = {"",
+					  "{}",
+					  "1",
+					  "[1]",
+					  "null",
+					  "{\"reward\": true}",
+					  "{\"reward\": NaN}",
+					  "{\"reward\": Infinity}",
+					  "{\"reward\": -Infinity}",
+					  "{\"reward\": 1e999}",
+					  "{\"reward\": \"1\"}",
+					  "{\"reward\": null}",
+					  "{\"reward\": [1]}",
+					  "{\"reward\": {\"reward\": 1}}",
+					  "{\"reward\": 0, \"reward\": 1}",
+					  "{\"reward\": 0, \"\\u0072eward\": 1}",
+					  "{\"reward\": 1,}",
+					  "{'reward': 1}",
+					  "{\"reward\": 1} x",
+					  "{\"reward\": 1}{\"reward\": 1}",
+					  "{\"reward\": 01}",
+					  "{\"reward\": .5}",
+					  "{\"reward\": +1}",
+					  "{\"reward\": 1.5}",
+					  "{\"reward\": -1}",
+					  "{\"a\": 2, \"b\": -1}",
+					  "{\"reward\": 1, \"x\": true}",
+					  "// c\n{\"reward\": 1}",
+					  "\xef\xbb\xbf{\"reward\": 1}",
+					  "{\"reward\\u0000\": 1}",
+					  "{\"reward\": 99999999999999999999999999}",
+					  "{reward: 1}",
+					  "{\"reward\": 1"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(bad); i++)
@@ -134,15 +196,18 @@ static void other_json_is_no_score(void)
 
 static void the_task_may_widen_the_range_and_nothing_is_clamped(void)
 {
-	CHECK(of("-3", NULL, -5, 10) == -3 && of("10", NULL, -5, 10) == 10 && isnan(of("10.01", NULL, -5, 10)) && isnan(of(NULL, "{\"reward\": -6}", -5, 10)));
+	CHECK(of("-3", NULL, -5, 10) == -3 && of("10", NULL, -5, 10) == 10 && isnan(of("10.01", NULL, -5, 10)) &&
+	      isnan(of(NULL, "{\"reward\": -6}", -5, 10)));
 }
 
 static void both_files_must_agree(void)
 {
 	CHECK(of("1", "{\"reward\": 1}", 0, 1) == 1 && of("0.5", "{\"a\": 1, \"b\": 0}", 0, 1) == 0.5);
-	CHECK(isnan(of("0", "{\"reward\": 1}", 0, 1)) && isnan(of("1", "{\"reward\": 0.9}", 0, 1)) && isnan(of("0.3", "{\"reward\": 0.33}", 0, 1)));
+	CHECK(isnan(of("0", "{\"reward\": 1}", 0, 1)) && isnan(of("1", "{\"reward\": 0.9}", 0, 1)) &&
+	      isnan(of("0.3", "{\"reward\": 0.33}", 0, 1)));
 	CHECK(of("0.33", "{\"reward\": 0.3333333333333333}", 0, 1) == 0.3333333333333333);
-	CHECK(isnan(of("0.34", "{\"reward\": 0.3333333333333333}", 0, 1)) && isnan(of("1.00", "{\"reward\": 0.99}", 0, 1)));
+	CHECK(isnan(of("0.34", "{\"reward\": 0.3333333333333333}", 0, 1)) &&
+	      isnan(of("1.00", "{\"reward\": 0.99}", 0, 1)));
 	/* one that is broken is not made good by the other */
 	CHECK(isnan(of("1", "{", 0, 1)) && isnan(of("", "{\"reward\": 1}", 0, 1)));
 	CHECK(isnan(of(NULL, NULL, 0, 1)));
@@ -154,14 +219,16 @@ static void only_regular_files_of_one_name_count(void)
 
 	world_open(&w);
 	put(w.top, "forged", sv_of("1"));
-	CHECK(symlinkat("../forged", w.folder, "reward.txt") == 0 && score(&w) < 0 && strstr(w.err.text, "symbolic link"));
+	CHECK(symlinkat("../forged", w.folder, "reward.txt") == 0 && score(&w) < 0 &&
+	      strstr(w.err.text, "symbolic link"));
 	CHECK(unlinkat(w.folder, "reward.txt", 0) == 0 && linkat(w.top, "forged", w.folder, "reward.txt", 0) == 0);
 	CHECK(score(&w) < 0 && strstr(w.err.text, "hard link"));
 	CHECK(unlinkat(w.folder, "reward.txt", 0) == 0 && mkfifoat(w.folder, "reward.txt", 0644) == 0);
 	CHECK(score(&w) < 0 && strstr(w.err.text, "regular"));
 	CHECK(unlinkat(w.folder, "reward.txt", 0) == 0 && mkdirat(w.folder, "reward.txt", 0755) == 0);
 	CHECK(score(&w) < 0 && strstr(w.err.text, "regular"));
-	CHECK(unlinkat(w.folder, "reward.txt", AT_REMOVEDIR) == 0 && symlinkat("/proc/self/fd/0", w.folder, "reward.json") == 0);
+	CHECK(unlinkat(w.folder, "reward.txt", AT_REMOVEDIR) == 0 &&
+	      symlinkat("/proc/self/fd/0", w.folder, "reward.json") == 0);
 	CHECK(score(&w) < 0);
 	world_close(&w);
 }
@@ -217,13 +284,20 @@ static double pytest(const char *output)
 
 static void terminal_bench_scores_what_pytest_lists(void)
 {
-	CHECK(pytest("collected 2 items\n" HEAD "PASSED ../tests/test_outputs.py::test_a\nPASSED ../tests/test_outputs.py::test_b\n============================== 2 passed in 0.01s ===============================\n") == 1);
-	CHECK(pytest(HEAD "PASSED t.py::a\nFAILED t.py::b - assert 1 == 2\n==== 1 failed, 1 passed in 0.12s ====\n") == 0);
-	CHECK(pytest(HEAD "ERROR t.py - ImportError: x\n!!! Interrupted: 1 error during collection !!!\n=== 1 error in 0.19s ===\n") == 0);
-	CHECK(pytest(HEAD "PASSED t.py::a\nSKIPPED [2] t.py:3: no gpu\nXFAIL t.py::x - known\n1 passed, 2 skipped, 1 xfailed, 3 warnings in 61.20s (0:01:01)\n") == 1);
+	CHECK(pytest("collected 2 items\n" HEAD "PASSED ../tests/test_outputs.py::test_a\nPASSED "
+						"../tests/test_outputs.py::test_b\n============================== 2 "
+						"passed in 0.01s ===============================\n") == 1);
+	CHECK(pytest(HEAD "PASSED t.py::a\nFAILED t.py::b - assert 1 == 2\n==== 1 failed, 1 passed in 0.12s ====\n") ==
+	      0);
+	CHECK(pytest(HEAD "ERROR t.py - ImportError: x\n!!! Interrupted: 1 error during collection !!!\n=== 1 error in "
+			  "0.19s ===\n") == 0);
+	CHECK(pytest(HEAD "PASSED t.py::a\nSKIPPED [2] t.py:3: no gpu\nXFAIL t.py::x - known\n1 passed, 2 skipped, 1 "
+			  "xfailed, 3 warnings in 61.20s (0:01:01)\n") == 1);
 	CHECK(pytest(HEAD "PASSED t.py::a\nXPASS t.py::x\n=== 1 passed, 1 xpassed in 1s ===\n") == 0);
 	CHECK(pytest(HEAD "SKIPPED [1] t.py:3: all\n=== 1 skipped in 1.00s ===\n") == 0);
-	CHECK(pytest("\033[36m\033[1m=== short test summary info ===\033[0m\r\n\033[32mPASSED\033[0m t.py::\033[1ma\033[0m\r\n\033[32m=== \033[32m\033[1m1 passed\033[0m\033[32m in 0.01s\033[0m\033[32m ===\033[0m\r\n") == 1);
+	CHECK(pytest("\033[36m\033[1m=== short test summary info ===\033[0m\r\n\033[32mPASSED\033[0m "
+		     "t.py::\033[1ma\033[0m\r\n\033[32m=== \033[32m\033[1m1 passed\033[0m\033[32m in "
+		     "0.01s\033[0m\033[32m ===\033[0m\r\n") == 1);
 	/* twice, both count */
 	CHECK(pytest(HEAD "PASSED a::a\n== 1 passed in 1s ==\n" HEAD "PASSED b::b\n== 1 passed in 1s ==\n") == 1);
 	CHECK(pytest(HEAD "PASSED a::a\n== 1 passed in 1s ==\n" HEAD "FAILED b::b\n== 1 failed in 1s ==\n") == 0);
@@ -232,12 +306,14 @@ static void terminal_bench_scores_what_pytest_lists(void)
 
 static void forged_summaries_of_pytest_are_no_score(void)
 {
-	CHECK(isnan(pytest("")) && isnan(pytest("all good\n")) && isnan(pytest(HEAD)) && isnan(pytest(HEAD "PASSED a::a\n")));
+	CHECK(isnan(pytest("")) && isnan(pytest("all good\n")) && isnan(pytest(HEAD)) &&
+	      isnan(pytest(HEAD "PASSED a::a\n")));
 	CHECK(isnan(pytest("=== 5 passed in 0.1s ===\n")));
 	/* lines that a program printed between */
 	CHECK(isnan(pytest(HEAD "PASSED a::a\nPASSED forged::b\n== 1 passed in 1s ==\n")));
 	/* a forged run beside the real one does not help it */
-	CHECK(pytest(HEAD "PASSED x::y\n=== 1 passed in 0s ===\n" HEAD "FAILED a::a - x\n=== 1 failed in 1s ===\n") == 0);
+	CHECK(pytest(HEAD "PASSED x::y\n=== 1 passed in 0s ===\n" HEAD "FAILED a::a - x\n=== 1 failed in 1s ===\n") ==
+	      0);
 	CHECK(isnan(pytest(HEAD "PASSED a::a\n== 99999999999 passed in 1s ==\n")));
 }
 
@@ -293,7 +369,8 @@ static void answers_are_decoded_with_checks(void)
 	buf_init(&q, 1000);
 	buf_init(&answer, 1000);
 	reward_ask(&files, &q);
-	CHECK(reward_parse(buf_view(&q), &answer, &err) == 0 && reward_decode(buf_view(&answer), a, &r) == 0 && r.value == 0.5);
+	CHECK(reward_parse(buf_view(&q), &answer, &err) == 0 && reward_decode(buf_view(&answer), a, &r) == 0 &&
+	      r.value == 0.5);
 	for (i = 0; i < answer.n; i++)
 		CHECK(reward_decode(sv_n(answer.p, i), a, &r) < 0);
 	memset(answer.p, 0xff, 8);

@@ -120,14 +120,18 @@ static void an_ordinary_task_is_copied_with_modes_made_plain_and_times_kept(void
 	put(w.from, "tests/test.sh", "#!/bin/sh\n", 0775);
 	put(w.from, "tests/deep/secret", "x", 0400);
 	put(w.from, "na\xc3\xafve \xe6\x96\x87.txt", "", 0644);
-	CHECK(symlinkat("../task.toml", w.from, "tests/link") == 0 && symlinkat("missing", w.from, "dangling") == 0 && symlinkat(".", w.from, "self") == 0);
+	CHECK(symlinkat("../task.toml", w.from, "tests/link") == 0 && symlinkat("missing", w.from, "dangling") == 0 &&
+	      symlinkat(".", w.from, "self") == 0);
 	CHECK(utimensat(w.from, "tests/test.sh", times, 0) == 0 && utimensat(w.from, "tests", times, 0) == 0);
 	CHECK(copy(&w) == 0);
-	CHECK(w.problems.n == 0 && w.stats.files == 4 && w.stats.folders == 2 && w.stats.links == 3 && w.stats.bytes == 16 + 10 + 1);
+	CHECK(w.problems.n == 0 && w.stats.files == 4 && w.stats.folders == 2 && w.stats.links == 3 &&
+	      w.stats.bytes == 16 + 10 + 1);
 	check_text(w.to, "task.toml", "version = \"1.0\"\n");
-	CHECK(mode_of(w.to, "task.toml") == 0644 && mode_of(w.to, "tests/test.sh") == 0755 && mode_of(w.to, "tests") == 0755 && mode_of(w.to, "tests/deep") == 0755);
+	CHECK(mode_of(w.to, "task.toml") == 0644 && mode_of(w.to, "tests/test.sh") == 0755 &&
+	      mode_of(w.to, "tests") == 0755 && mode_of(w.to, "tests/deep") == 0755);
 	CHECK(mode_of(w.to, "tests/deep/secret") == 0644);
-	CHECK(fstatat(w.to, "tests/test.sh", &st, 0) == 0 && st.st_mtim.tv_sec == 1234567890 && st.st_mtim.tv_nsec == 5000);
+	CHECK(fstatat(w.to, "tests/test.sh", &st, 0) == 0 && st.st_mtim.tv_sec == 1234567890 &&
+	      st.st_mtim.tv_nsec == 5000);
 	CHECK(fstatat(w.to, "tests", &st, 0) == 0 && st.st_mtim.tv_sec == 1234567890);
 	CHECK(fstatat(w.to, "tests/link", &st, 0) == 0 && S_ISREG(st.st_mode));
 	world_close(&w);
@@ -150,9 +154,11 @@ static void the_modes_that_files_had_are_known_to_builds(void)
 	put(w.from, "run", "x", 0710);
 	put(w.from, "all", "x", 0666);
 	put(w.from, "plain", "x", 0644);
-	CHECK(mkdirat(w.from, "priv", 0700) == 0 && mkdirat(w.from, "shared", 0755) == 0 && fchmodat(w.from, "shared", 01777, 0) == 0);
+	CHECK(mkdirat(w.from, "priv", 0700) == 0 && mkdirat(w.from, "shared", 0755) == 0 &&
+	      fchmodat(w.from, "shared", 01777, 0) == 0);
 	put(w.from, "priv/x", "x", 0400);
-	CHECK(copy(&w) == 0 && mode_of(w.to, "flag") == 0644 && mode_of(w.to, "run") == 0755 && mode_of(w.to, "priv") == 0755);
+	CHECK(copy(&w) == 0 && mode_of(w.to, "flag") == 0644 && mode_of(w.to, "run") == 0755 &&
+	      mode_of(w.to, "priv") == 0755);
 	CHECK(was(&w, "flag") == 0600 && was(&w, "run") == 0710 && was(&w, "all") == 0666 && was(&w, "plain") == 0644);
 	CHECK(was(&w, "priv") == 0700 && was(&w, "priv/x") == 0400 && was(&w, "shared") == 01777);
 	world_close(&w);
@@ -160,7 +166,19 @@ static void the_modes_that_files_had_are_known_to_builds(void)
 
 static void links_that_leave_are_refused_however_they_are_written(void)
 {
-	static const char *const leave[] = {"/etc/passwd", "..", "../", "../task", "./../x", "sub/../../x", "sub//..//..//x", "sub/../sub/../../task/file", "missing/../../x", "up/../..", "deep/..", "up2/x", "sub/in/../../../x"};
+	static const char *const leave[] = {"/etc/passwd",
+					    "..",
+					    "../",
+					    "../task",
+					    "./../x",
+					    "sub/../../x",
+					    "sub//..//..//x",
+					    "sub/../sub/../../task/file",
+					    "missing/../../x",
+					    "up/../..",
+					    "deep/..",
+					    "up2/x",
+					    "sub/in/../../../x"};
 	struct world w;
 	size_t i;
 
@@ -168,7 +186,8 @@ static void links_that_leave_are_refused_however_they_are_written(void)
 		world_open(&w);
 		put(w.from, "file", "x", 0644);
 		CHECK(mkdirat(w.from, "sub", 0755) == 0 && mkdirat(w.from, "sub/in", 0755) == 0);
-		CHECK(symlinkat("sub/in", w.from, "deep") == 0 && symlinkat("sub/..", w.from, "up") == 0 && symlinkat("up/..", w.from, "up2") == 0);
+		CHECK(symlinkat("sub/in", w.from, "deep") == 0 && symlinkat("sub/..", w.from, "up") == 0 &&
+		      symlinkat("up/..", w.from, "up2") == 0);
 		CHECK(symlinkat(leave[i], w.from, "bad") == 0);
 		if (strcmp(leave[i], "deep/..") == 0)
 			CHECK(unlinkat(w.from, "up2", 0) == 0 && copy(&w) == 0);
@@ -184,13 +203,15 @@ static void links_are_followed_through_other_links(void)
 	struct world w;
 
 	world_open(&w);
-	CHECK(mkdirat(w.from, "a", 0755) == 0 && mkdirat(w.from, "a/b", 0755) == 0 && symlinkat("..", w.from, "a/b/up") == 0);
+	CHECK(mkdirat(w.from, "a", 0755) == 0 && mkdirat(w.from, "a/b", 0755) == 0 &&
+	      symlinkat("..", w.from, "a/b/up") == 0);
 	CHECK(symlinkat("b/up/up", w.from, "a/odd") == 0 && symlinkat("../a", w.from, "a/d") == 0);
 	CHECK(copy(&w) == 0);
 	sys_empty_tree(w.to);
 	CHECK(symlinkat(".", w.from, "here") == 0 && symlinkat("../here/..", w.from, "a/out") == 0);
 	CHECK(refused(&w, "a/out: ", "leaves"));
-	CHECK(unlinkat(w.from, "a/out", 0) == 0 && symlinkat("q", w.from, "p") == 0 && symlinkat("p/x", w.from, "q") == 0);
+	CHECK(unlinkat(w.from, "a/out", 0) == 0 && symlinkat("q", w.from, "p") == 0 &&
+	      symlinkat("p/x", w.from, "q") == 0);
 	CHECK(refused(&w, "p: ", "in a circle"));
 	world_close(&w);
 }
@@ -250,7 +271,8 @@ static void many_ordinary_links_are_not(void)
 	size_t i;
 
 	world_open(&w);
-	CHECK(mkdirat(w.from, "a", 0755) == 0 && mkdirat(w.from, "a/b", 0755) == 0 && mkdirat(w.from, "a/b/c", 0755) == 0 && symlinkat("a/b", w.from, "short") == 0);
+	CHECK(mkdirat(w.from, "a", 0755) == 0 && mkdirat(w.from, "a/b", 0755) == 0 &&
+	      mkdirat(w.from, "a/b/c", 0755) == 0 && symlinkat("a/b", w.from, "short") == 0);
 	for (i = 0; i < 3000; i++) {
 		(void)snprintf(name, sizeof(name), "a/b/c/l%zu", i);
 		CHECK(symlinkat("../../../short/c/../../b/c/some/file", w.from, name) == 0);
@@ -313,11 +335,16 @@ static void names_that_could_fake_a_line_are_refused_and_shown_escaped(void)
 {
 	static const struct {
 		const char *name, *shown;
-	} bad[] = {{"a\nb", "a\\x0ab: name"}, {"a\x1b[2J", "a\\x1b[2J: name"}, {"\x7f", "\\x7f: name"}, {"caf\xe9", "caf\\xe9: name"}, {"\xc0\xaf", "\\xc0\\xaf: name"},
-		{"a\xe2\x80\xae"
-		 "b",
-			"a\\xe2\\x80\\xaeb: name"},
-		{"tab\t", "tab\\x09: name"}, {"\xed\xa0\x80", "\\xed\\xa0\\x80: name"}};
+	} bad[] = {{"a\nb", "a\\x0ab: name"},
+		   {"a\x1b[2J", "a\\x1b[2J: name"},
+		   {"\x7f", "\\x7f: name"},
+		   {"caf\xe9", "caf\\xe9: name"},
+		   {"\xc0\xaf", "\\xc0\\xaf: name"},
+		   {"a\xe2\x80\xae"
+		    "b",
+		    "a\\xe2\\x80\\xaeb: name"},
+		   {"tab\t", "tab\\x09: name"},
+		   {"\xed\xa0\x80", "\\xed\\xa0\\x80: name"}};
 	struct world w;
 	size_t i;
 
@@ -400,7 +427,8 @@ static int as_nobody(struct world *w)
 	int status;
 
 	if (pid == 0)
-		_exit(fchown(w->to, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0 || !refused(w, "closed: ", "Permission denied") || w->problems.n != 2);
+		_exit(fchown(w->to, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0 ||
+		      !refused(w, "closed: ", "Permission denied") || w->problems.n != 2);
 	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -499,7 +527,8 @@ static void a_file_swapped_for_another_file_or_a_link_is_never_copied_unchecked(
 	pid = swapper(&w, "good", "bad");
 	for (i = 0; i < 200; i++) {
 		if (copy(&w) == 0)
-			CHECK(fstatat(w.to, "good", &st, 0) == 0 && st.st_size == 5 && fstatat(w.to, "bad", &st, 0) == 0 && st.st_size == 5);
+			CHECK(fstatat(w.to, "good", &st, 0) == 0 && st.st_size == 5 &&
+			      fstatat(w.to, "bad", &st, 0) == 0 && st.st_size == 5);
 		sys_empty_tree(w.to);
 	}
 	stop(pid);
@@ -530,7 +559,8 @@ static void a_file_that_grows_while_it_is_copied_is_bounded(void)
 	}
 	for (i = 0; i < 1000; i++) {
 		if (copy(&w) == 0)
-			CHECK(fstatat(w.to, "log", &st, 0) == 0 && st.st_size <= 1 << 20 && (uint64_t)st.st_size == w.stats.bytes);
+			CHECK(fstatat(w.to, "log", &st, 0) == 0 && st.st_size <= 1 << 20 &&
+			      (uint64_t)st.st_size == w.stats.bytes);
 		sys_empty_tree(w.to);
 	}
 	stop(pid);
@@ -564,10 +594,13 @@ static void large_files_come_whole(void)
 int main(void)
 {
 	static const struct check_case cases[] = {
-		CASE(an_ordinary_task_is_copied_with_modes_made_plain_and_times_kept), CASE(the_modes_that_files_had_are_known_to_builds),
+		CASE(an_ordinary_task_is_copied_with_modes_made_plain_and_times_kept),
+		CASE(the_modes_that_files_had_are_known_to_builds),
 		CASE(links_that_leave_are_refused_however_they_are_written),
 		CASE(links_are_followed_through_other_links),
-		CASE(where_a_link_leads_is_judged_as_the_stricter_reading_has_it), CASE(links_that_take_long_to_follow_are_refused_soon), CASE(many_ordinary_links_are_not),
+		CASE(where_a_link_leads_is_judged_as_the_stricter_reading_has_it),
+		CASE(links_that_take_long_to_follow_are_refused_soon),
+		CASE(many_ordinary_links_are_not),
 		CASE(hard_links_to_files_outside_are_refused_and_those_inside_kept_as_copies),
 		CASE(special_files_are_refused_without_being_opened),
 		CASE(setuid_and_setgid_files_are_refused),

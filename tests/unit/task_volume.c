@@ -48,7 +48,13 @@ static void end(struct place *p)
 static int copy(const struct place *p, uint64_t limit)
 {
 	const char *const layers[] = {p->layer, NULL};
-	const struct volume_copy v = {.volume = p->volume, .upper = p->upper, .target = "/data", .layers = layers, .ids = &p->ids, .limit = limit, .stop = &p->never};
+	const struct volume_copy v = {.volume = p->volume,
+				      .upper = p->upper,
+				      .target = "/data",
+				      .layers = layers,
+				      .ids = &p->ids,
+				      .limit = limit,
+				      .stop = &p->never};
 	struct error err = {0};
 	int r = volume_copy(&v, &err);
 

@@ -63,7 +63,8 @@ static const char *diff(const struct folders *f, int stop, struct buf *to)
 
 	buf_init(to, (size_t)1 << 30);
 	CHECK(out && workspace_diff(f->upper, layers, "/app", out, stop, &err) == 0);
-	CHECK(fflush(out) == 0 && lseek(fileno(out), 0, SEEK_SET) == 0 && buf_read_fd(to, fileno(out)) == 0 && buf_char(to, '\0') == 0);
+	CHECK(fflush(out) == 0 && lseek(fileno(out), 0, SEEK_SET) == 0 && buf_read_fd(to, fileno(out)) == 0 &&
+	      buf_char(to, '\0') == 0);
 	(void)fclose(out);
 	return to->p ? to->p : "";
 }
@@ -252,7 +253,12 @@ static void a_signal_ends_it(void)
 int main(void)
 {
 	static const struct check_case cases[] = {
-		CASE(changes_are_shown), CASE(a_file_of_many_names_fills_no_disk), CASE(names_alone_fill_none_either), CASE(comparing_ends), CASE(sorting_ends_too), CASE(a_signal_ends_it),
+		CASE(changes_are_shown),
+		CASE(a_file_of_many_names_fills_no_disk),
+		CASE(names_alone_fill_none_either),
+		CASE(comparing_ends),
+		CASE(sorting_ends_too),
+		CASE(a_signal_ends_it),
 	};
 	char command[64];
 	int r;

@@ -37,14 +37,20 @@ static void errors_name_file_line_and_column(void)
 {
 	check_error("a = 1\nb = ", "t.toml:2:5: a value is missing; write one, with quotes where it is text");
 	check_error("a = 1\na = 2\n", "t.toml:2:1: a: duplicate key; keep one of them, first given in line 1");
-	check_error("\xc3\xa9 = 1\n", "t.toml:1:1: a key is missing here; put quotes around one that is not of letters, digits, - and _");
-	check_error("\"\xc3\xa9\xc3\xa9\" = yes\n", "t.toml:1:8: \"yes\" is no number, time, true or false; put quotes around text");
-	check_error("a = \"x\ny\"", "t.toml:1:7: the string has no end in this line; close its quotes, or use three of them");
+	check_error("\xc3\xa9 = 1\n",
+		    "t.toml:1:1: a key is missing here; put quotes around one that is not of letters, digits, - and _");
+	check_error("\"\xc3\xa9\xc3\xa9\" = yes\n",
+		    "t.toml:1:8: \"yes\" is no number, time, true or false; put quotes around text");
+	check_error("a = \"x\ny\"",
+		    "t.toml:1:7: the string has no end in this line; close its quotes, or use three of them");
 	check_error("a = \"\"\"\nx\n\n", "t.toml:4:1: the string has no end; close its quotes");
 	check_error("[a]\n[b]\n[a]\n", "t.toml:3:2: a: duplicate table; keep one of them, first given in line 1");
-	check_error("a = {b = 1}\n[a.c]\n", "t.toml:2:2: a: is written inline and cannot be added to, first given in line 1");
-	check_error("a = \"\033[2J\"", "t.toml:1:6: control character 0x1b; remove it, or write it as \\u001B in a string");
-	check_error("\"\\u001b[2J\" = 1\n\"\\u001b[2J\" = 1\n", "t.toml:2:1: \\x1b[2J: duplicate key; keep one of them, first given in line 1");
+	check_error("a = {b = 1}\n[a.c]\n",
+		    "t.toml:2:2: a: is written inline and cannot be added to, first given in line 1");
+	check_error("a = \"\033[2J\"",
+		    "t.toml:1:6: control character 0x1b; remove it, or write it as \\u001B in a string");
+	check_error("\"\\u001b[2J\" = 1\n\"\\u001b[2J\" = 1\n",
+		    "t.toml:2:1: \\x1b[2J: duplicate key; keep one of them, first given in line 1");
 }
 
 static void keys_and_values_know_their_place(void)
@@ -97,7 +103,8 @@ static void nesting_has_an_end_whichever_way_it_is_written(void)
 {
 	static const struct {
 		const char *before, *each, *behind;
-	} ways[] = {{"a = ", "[", ""}, {"a = ", "{a = ", ""}, {"[a", ".a", "]"}, {"a", ".a", " = 1"}, {"[[a", ".a", "]]"}};
+	} ways[] = {
+		{"a = ", "[", ""}, {"a = ", "{a = ", ""}, {"[a", ".a", "]"}, {"a", ".a", " = 1"}, {"[[a", ".a", "]]"}};
 	size_t i;
 
 	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {

@@ -58,7 +58,8 @@ static void a_tree_goes_with_folders_that_are_shut(void)
 	begin(&p);
 	CHECK(mkdirat(p.fd, "t", 0700) == 0 && mkdirat(p.fd, "t/a", 0700) == 0 && mkdirat(p.fd, "t/a/b", 0700) == 0);
 	make_file(p.fd, "t/a/b/f", 0000);
-	CHECK(fchmodat(p.fd, "t/a/b", 0000, 0) == 0 && fchmodat(p.fd, "t/a", 0500, 0) == 0 && fchmodat(p.fd, "t", 0000, 0) == 0);
+	CHECK(fchmodat(p.fd, "t/a/b", 0000, 0) == 0 && fchmodat(p.fd, "t/a", 0500, 0) == 0 &&
+	      fchmodat(p.fd, "t", 0000, 0) == 0);
 	sys_remove_tree(p.fd, "t");
 	CHECK(!there(p.fd, "t"));
 	end(&p);
@@ -71,7 +72,8 @@ static void links_are_removed_and_never_followed(void)
 	begin(&p);
 	CHECK(mkdirat(p.fd, "outside", 0755) == 0 && mkdirat(p.fd, "t", 0700) == 0 && mkdirat(p.fd, "t/a", 0700) == 0);
 	make_file(p.fd, "outside/f", 0640);
-	CHECK(symlinkat("../outside", p.fd, "t/folder") == 0 && symlinkat("../../outside/f", p.fd, "t/a/file") == 0 && symlinkat("outside", p.fd, "link") == 0);
+	CHECK(symlinkat("../outside", p.fd, "t/folder") == 0 && symlinkat("../../outside/f", p.fd, "t/a/file") == 0 &&
+	      symlinkat("outside", p.fd, "link") == 0);
 	/* where nothing can be unlinked at first, the way of a link must not be taken instead */
 	CHECK(fchmodat(p.fd, "t/a", 0500, 0) == 0 && fchmodat(p.fd, "t", 0500, 0) == 0);
 	sys_remove_tree(p.fd, "t");
@@ -93,7 +95,8 @@ static void a_file_is_removed_by_its_name(void)
 	end(&p);
 }
 
-/* Two branches that a path could not name, one of them shut at the bottom, with fewer descriptors than there are folders. */
+/* Two branches that a path could not name, one of them shut at the bottom, with fewer descriptors than there are
+ * folders. */
 static void a_tree_goes_however_deep_it_is(void)
 {
 	enum { DEEP = 3000 };

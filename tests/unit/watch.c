@@ -273,7 +273,8 @@ static void filter_calls(void)
 
 static char unreadable[] = "/tmp/cordon-test-watch.XXXXXX";
 
-/* A program that holds 96 MiB and waits, which may be executed, and not be read: its group has no number in the user namespace, so that only root may look at who executes it. */
+/* A program that holds 96 MiB and waits, which may be executed, and not be read: its group has no number in the user
+ * namespace, so that only root may look at who executes it. */
 static void hidden_hog(void)
 {
 	int never_read[2];
@@ -719,7 +720,8 @@ static void the_kernel_s_memory_counts_by_what_was_found_and_no_more_than_it_gre
 	struct watch_kernel_count c = {.n = 1000};
 	struct watch_memory m;
 
-	m = watch_kernel_memory("MemTotal: 10 kB\nMemFree:    3 kB\nMemAvailable: 4 kB\nCached: 1 kB\nSUnreclaim:     2 kB\n");
+	m = watch_kernel_memory(
+		"MemTotal: 10 kB\nMemFree:    3 kB\nMemAvailable: 4 kB\nCached: 1 kB\nSUnreclaim:     2 kB\n");
 	CHECK(m.slab == 2048 && m.pages == 4096);
 	m = watch_kernel_memory("");
 	CHECK(m.slab == 0 && m.pages == 0);
@@ -809,7 +811,8 @@ static void what_sockets_hold_is_asked_of_the_kernel(void)
 
 static void pipes_count_once(void)
 {
-	struct watch_files f = {.until_us = UINT64_MAX, .most = UINT64_MAX, .most_pipes = 1000, .numbers_are_ours = true};
+	struct watch_files f = {
+		.until_us = UINT64_MAX, .most = UINT64_MAX, .most_pipes = 1000, .numbers_are_ours = true};
 	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), pair[2];
 	uint64_t before;
 	char pid[16];

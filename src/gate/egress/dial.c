@@ -302,7 +302,8 @@ static void on_resolved(void *arg, enum gate_failure why, const struct resolve_a
 	d->to.fixed = answer->fixed;
 	for (i = 0; i < answer->n; i++) {
 		struct address a = d->by_proxy ? answer->v[i] : marked(&answer->v[i]);
-		enum gate_failure no = d->by_proxy ? GATE_FAILURE_NONE : d->request.check(d->request.arg, &a, answer->fixed);
+		enum gate_failure no =
+			d->by_proxy ? GATE_FAILURE_NONE : d->request.check(d->request.arg, &a, answer->fixed);
 
 		if (no == GATE_FAILURE_NONE)
 			d->to.v[d->to.n++] = a;

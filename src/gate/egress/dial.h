@@ -1,15 +1,19 @@
 /*
  * dial: a connected TCP socket to a host that policy allowed, or why not.
  *
- * Resolves, marks the addresses that are this machine's own, lets the caller check every address, and dials those that passed: what is connected to is an address that was checked, never a name that is looked up again. The
+ * Resolves, marks the addresses that are this machine's own, lets the caller check every address, and dials those that
+passed: what is connected to is an address that was checked, never a name that is looked up again. The
  * next address gets its turn when one fails, or after DIAL_STAGGER; the first that answers wins, the others are closed.
  *
- * With an upstream proxy the name is the proxy's to resolve: a tunnel is asked for with CONNECT, and nothing but the proxy's answer is taken off the socket. It is resolved here first all the same, and where
- * one of its addresses does not pass the check, the proxy is not asked; where there is no answer within DIAL_SCREEN, it is. (An address is its own answer.) These addresses are kept, so that who
-uses the connection later, or under another policy, is held to them, too. Addresses of this machine and its
+ * With an upstream proxy the name is the proxy's to resolve: a tunnel is asked for with CONNECT, and nothing but the
+proxy's answer is taken off the socket. It is resolved here first all the same, and where
+ * one of its addresses does not pass the check, the proxy is not asked; where there is no answer within DIAL_SCREEN, it
+is. (An address is its own answer.) These addresses are kept, so that who uses the connection later, or under another
+policy, is held to them, too. Addresses of this machine and its
  * private networks, which is where people run models, and names with a fixed address are dialled directly in any case.
  *
- * The answer comes once, from the loop, never from inside dial_start(); after dial_cancel() it does not come. The fd is the receiver's, non-blocking, with TCP_NODELAY.
+ * The answer comes once, from the loop, never from inside dial_start(); after dial_cancel() it does not come. The fd is
+the receiver's, non-blocking, with TCP_NODELAY.
  */
 #ifndef CORDON_GATE_EGRESS_DIAL_H
 #define CORDON_GATE_EGRESS_DIAL_H
@@ -44,7 +48,8 @@ enum { DIAL_PLACES = 2 * RESOLVE_MAX };
 struct dial_places {
 	struct dial_place {
 		struct address address;
-		bool fixed; /* as for the check; also where another place stands for this one, and only a denial counts */
+		bool fixed; /* as for the check; also where another place stands for this one, and only a denial counts
+			     */
 	} v[DIAL_PLACES];
 	unsigned n;
 };

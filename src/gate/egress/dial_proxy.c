@@ -105,7 +105,8 @@ static void on_socket(void *arg, unsigned events)
 		receive(t);
 }
 
-struct dial_proxy *dial_proxy_start(struct loop *loop, int fd, struct sv host, uint16_t port, dial_proxy_fn *fn, void *arg)
+struct dial_proxy *dial_proxy_start(struct loop *loop, int fd, struct sv host, uint16_t port, dial_proxy_fn *fn,
+				    void *arg)
 {
 	const struct http_request request = {.method = {"CONNECT", 7}, .host = host, .port = port};
 	struct dial_proxy *t = calloc(1, sizeof(*t));

@@ -49,7 +49,8 @@ static void put_row(void *ctx, const struct budget_row *r)
 
 static void tell_usage(struct egress *e)
 {
-	struct gate_usage u = {.bytes_out = e->quota.out, .bytes_in = e->quota.in, .requests = e->requests, .denied = e->denied};
+	struct gate_usage u = {
+		.bytes_out = e->quota.out, .bytes_in = e->quota.in, .requests = e->requests, .denied = e->denied};
 	AUTO_BUF body = {0};
 
 	buf_init(&body, WIRE_MAX_BODY);

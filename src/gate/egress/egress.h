@@ -1,10 +1,13 @@
 /*
  * egress: the role that reaches out. One per run, one thread.
  *
- * It gets judged wishes from the relay (tunnels over `calls`, HTTP exchanges over the link), believes none of them, judges again by the same policy, dials, and is the only
- * process that puts credentials into requests. Nothing of the workload's bytes is parsed here but bodies that a rule wants judged; upstream answers are, by the strict readers of http/.
+ * It gets judged wishes from the relay (tunnels over `calls`, HTTP exchanges over the link), believes none of them,
+ * judges again by the same policy, dials, and is the only process that puts credentials into requests. Nothing of the
+ * workload's bytes is parsed here but bodies that a rule wants judged; upstream answers are, by the strict readers of
+ * http/.
  *
- * When the supervisor or the relay is gone, the program ends: without them it has nothing to do. A vault that is gone leaves the grants as they were.
+ * When the supervisor or the relay is gone, the program ends: without them it has nothing to do. A vault that is gone
+ * leaves the grants as they were.
  *
  * This header is for the files of this folder: the parts and who owns them.
  */
@@ -60,7 +63,8 @@ struct egress {
 /* Ends the program after this iteration. */
 void egress_stop(struct egress *e, int status);
 
-/* So many bytes more were sent. Where that was all that may be, what goes on is cut at the end of this iteration; and the supervisor is told soon. */
+/* So many bytes more were sent. Where that was all that may be, what goes on is cut at the end of this iteration; and
+ * the supervisor is told soon. */
 void egress_count_out(struct egress *e, uint64_t bytes);
 /* The same for bytes that are about to be sent. False: there is not so much left; do not. */
 bool egress_may_send(struct egress *e, uint64_t bytes);

@@ -128,7 +128,8 @@ void events_flush(struct events *e)
 	(void)tell_all(e);
 }
 
-static struct kind *find(struct events *e, enum event_domain domain, bool allowed, struct sv text, size_t subject, size_t rule)
+static struct kind *find(struct events *e, enum event_domain domain, bool allowed, struct sv text, size_t subject,
+			 size_t rule)
 {
 	struct kind *free_one = NULL;
 	size_t i;
@@ -145,7 +146,8 @@ static struct kind *find(struct events *e, enum event_domain domain, bool allowe
 	return free_one;
 }
 
-void events_tell(struct events *e, enum event_domain domain, bool allowed, struct sv subject, struct sv rule, struct sv detail)
+void events_tell(struct events *e, enum event_domain domain, bool allowed, struct sv subject, struct sv rule,
+		 struct sv detail)
 {
 	size_t n_subject, n_rule;
 	AUTO_BUF text = {0};

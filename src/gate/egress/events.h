@@ -1,8 +1,10 @@
 /*
  * events: what egress tells the supervisor for the log, without letting the workload write that log's pages.
  *
- * The first event of a kind (same domain, verdict, subject, rule, detail) goes out at once, as long as there are not too many kinds a second; its repetitions are counted and told
- * once a second as one. What does not find a place is counted as "(others)", what was allowed and what was denied apart. A supervisor that does not read is waited for: nothing is lost but detail.
+ * The first event of a kind (same domain, verdict, subject, rule, detail) goes out at once, as long as there are not
+ * too many kinds a second; its repetitions are counted and told once a second as one. What does not find a place is
+ * counted as "(others)", what was allowed and what was denied apart. A supervisor that does not read is waited for:
+ * nothing is lost but detail.
  *
  * Texts are escaped and cut here. Subjects never have a query.
  */
@@ -26,7 +28,8 @@ struct events *events_new(struct loop *loop, int fd);
 void events_free(struct events *e); /* NULL is fine */
 
 /* rule and detail may be empty. */
-void events_tell(struct events *e, enum event_domain domain, bool allowed, struct sv subject, struct sv rule, struct sv detail);
+void events_tell(struct events *e, enum event_domain domain, bool allowed, struct sv subject, struct sv rule,
+		 struct sv detail);
 
 /* Sends what was only counted so far; for the end. */
 void events_flush(struct events *e);

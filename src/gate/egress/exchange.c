@@ -16,7 +16,8 @@ static void on_limit(void *arg)
 void exchange_touch(struct exchange *x)
 {
 	if (!x->over)
-		loop_timer_set(x->egress->loop, &x->timer, x->websocket ? EXCHANGE_WEBSOCKET : EXCHANGE_SILENCE, on_limit, x);
+		loop_timer_set(x->egress->loop, &x->timer, x->websocket ? EXCHANGE_WEBSOCKET : EXCHANGE_SILENCE,
+			       on_limit, x);
 }
 
 static bool quota_is_used_up(struct exchange *x)
@@ -78,7 +79,8 @@ void exchange_fail(struct exchange *x, enum gate_failure why, struct sv rule, co
 		text = gate_failure_facts(why)->phrase;
 	buf_init(&subject, HTTP_MAX_HEAD);
 	events_subject(&subject, &x->request);
-	events_tell(e->events, x->inference ? DOMAIN_INFERENCE : DOMAIN_NETWORK, !is_denial(why), buf_view(&subject), rule, sv_of(text));
+	events_tell(e->events, x->inference ? DOMAIN_INFERENCE : DOMAIN_NETWORK, !is_denial(why), buf_view(&subject),
+		    rule, sv_of(text));
 	e->denied += is_denial(why);
 	egress_changed(e);
 	stop(x);
@@ -124,7 +126,8 @@ static enum gate_failure on_check(struct claim *c, const struct address *a, bool
 
 static void on_claim_failed(struct claim *c, enum gate_failure why)
 {
-	exchange_fail((struct exchange *)((char *)c - offsetof(struct exchange, claim)), why, sv_n("", 0), why == GATE_FAILURE_CREDENTIAL ? exchange_in_clear : NULL);
+	exchange_fail((struct exchange *)((char *)c - offsetof(struct exchange, claim)), why, sv_n("", 0),
+		      why == GATE_FAILURE_CREDENTIAL ? exchange_in_clear : NULL);
 }
 
 static const struct claim_events claim_events = {.check = on_check, .ready = exchange_ready, .failed = on_claim_failed};
@@ -135,7 +138,11 @@ static struct exchange *exchange_new(struct egress *e, struct link_exchange *lin
 
 	if (!x)
 		return NULL;
-	*x = (struct exchange){.egress = e, .link = link, .arena = take_arena(e), .claim.events = &claim_events, .call.events = &exchange_call_events};
+	*x = (struct exchange){.egress = e,
+			       .link = link,
+			       .arena = take_arena(e),
+			       .claim.events = &claim_events,
+			       .call.events = &exchange_call_events};
 	if (!x->arena) {
 		free(x);
 		return NULL;
@@ -216,7 +223,8 @@ static bool may_collect(struct exchange *x, size_t n)
 	if (!x->collect)
 		return true;
 	if (n > EXCHANGE_COLLECTED_MAX - e->collected) {
-		exchange_fail(x, GATE_FAILURE_INTERNAL, sv_n("", 0), "too many requests whose bodies must be read as a whole at once");
+		exchange_fail(x, GATE_FAILURE_INTERNAL, sv_n("", 0),
+			      "too many requests whose bodies must be read as a whole at once");
 		return false;
 	}
 	e->collected += n;
@@ -259,7 +267,8 @@ static bool trailers_are_fine(const struct http_fields *f)
 	uint32_t i;
 
 	for (i = 0; i < f->n; i++)
-		if (!http_is_lower_token(f->v[i].name) || !http_is_value(f->v[i].value) || !http_field_may_trail(f->v[i].name))
+		if (!http_is_lower_token(f->v[i].name) || !http_is_value(f->v[i].value) ||
+		    !http_field_may_trail(f->v[i].name))
 			return false;
 	return true;
 }
@@ -275,14 +284,16 @@ static void on_end(void *user, struct link_exchange *link, const struct http_fie
 	if (x->discard)
 		return;
 	if (x->left > 0 || (trailers && !trailers_are_fine(trailers))) {
-		exchange_fail(x, GATE_FAILURE_PROTOCOL, sv_n("", 0), "the request's body is shorter than it said, or its trailers are malformed");
+		exchange_fail(x, GATE_FAILURE_PROTOCOL, sv_n("", 0),
+			      "the request's body is shorter than it said, or its trailers are malformed");
 		return;
 	}
 	if (trailers && !x->inference && exchange_copy_fields(x->arena, trailers, &x->call.trailers) < 0) {
 		exchange_fail(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL);
 		return;
 	}
-	/* first the body, where it is judged: only then is it known which credential is put in, and which trailer would stand for it */
+	/* first the body, where it is judged: only then is it known which credential is put in, and which trailer would
+	 * stand for it */
 	if (x->collect && !exchange_judge(x, true))
 		return;
 	if (x->call.trailers.n && !exchange_still_allowed(x))

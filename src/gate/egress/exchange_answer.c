@@ -17,7 +17,8 @@ static void fail(struct exchange *x, enum gate_failure why, const char *text)
 	exchange_fail(x, why, sv_n("", 0), text);
 }
 
-/* An array of our own, which may be changed. Its texts are the answer's own still: they live as long as the head is looked at. */
+/* An array of our own, which may be changed. Its texts are the answer's own still: they live as long as the head is
+ * looked at. */
 static int own_fields(struct exchange *x, struct http_fields *f)
 {
 	struct http_field *v = arena_array(x->arena, f->n + 1, sizeof(*v));
@@ -79,7 +80,8 @@ static bool prepare_body(struct exchange *x, struct http_response *r)
 		n += sv_is(r->fields.v[i].name, "content-encoding");
 	result = n > 1 ? -EOPNOTSUPP : inflater_new(coding ? *coding : sv_n("", 0), &x->inflater);
 	if (result < 0) {
-		fail(x, result == -ENOMEM ? GATE_FAILURE_INTERNAL : GATE_FAILURE_PROTOCOL, "the answer is compressed in a way that cannot be looked into");
+		fail(x, result == -ENOMEM ? GATE_FAILURE_INTERNAL : GATE_FAILURE_PROTOCOL,
+		     "the answer is compressed in a way that cannot be looked into");
 		return false;
 	}
 	if (x->inflater)
@@ -93,7 +95,8 @@ static bool prepare_body(struct exchange *x, struct http_response *r)
 		return false;
 	}
 	if (x->scrubbing && !legible_whole(r->status, &r->fields)) {
-		fail(x, GATE_FAILURE_PROTOCOL, "the answer is a part of a page, which was not asked for: it may end amid a credential");
+		fail(x, GATE_FAILURE_PROTOCOL,
+		     "the answer is a part of a page, which was not asked for: it may end amid a credential");
 		return false;
 	}
 	x->flagged = x->scrubbing && !r->websocket && legible_has_messages(&r->fields, &x->flags);
@@ -231,15 +234,17 @@ static void on_idle(void *arg)
 	pass_scrubbed(x, result, out);
 }
 
-/* Whoever got a message may have to answer it before the next comes. Who has a part of one has nothing to answer yet. */
+/* Whoever got a message may have to answer it before the next comes. Who has a part of one has nothing to answer yet.
+ */
 static bool is_between_messages(const struct exchange *x)
 {
 	return x->frames ? scrub_frames_are_between(x->frames) : x->flagged && legible_messages_are_between(&x->flags);
 }
 
 /*
- * The scrubber's pause, from the last new bytes on: behind a whole message, and nowhere else. A workload has more ways to stop a server amid an answer than can be counted (it leaves
- * another answer unread, or its own request unfinished), and would get the first half of what is to be replaced. For the same reason one that does not read makes no pause.
+ * The scrubber's pause, from the last new bytes on: behind a whole message, and nowhere else. A workload has more ways
+ * to stop a server amid an answer than can be counted (it leaves another answer unread, or its own request unfinished),
+ * and would get the first half of what is to be replaced. For the same reason one that does not read makes no pause.
  */
 static void watch_idle(struct exchange *x, bool moved)
 {
@@ -275,7 +280,8 @@ void exchange_renew(struct exchange *x)
 		scrub_unref(scrub);
 		/* it was asked for, and may have begun, in forms that cannot be looked into */
 		if (!x->came)
-			fail(x, GATE_FAILURE_POLICY, "a credential is bound to its host now: answers from before are not looked into, and end");
+			fail(x, GATE_FAILURE_POLICY,
+			     "a credential is bound to its host now: answers from before are not looked into, and end");
 		return;
 	}
 	if (result == 0) {
@@ -408,8 +414,8 @@ static void end_scrubbing(struct exchange *x)
 		hits = scrub_stream_hits(x->scrubber);
 	}
 	if (hits)
-		events_tell(x->egress->events, x->inference ? DOMAIN_INFERENCE : DOMAIN_NETWORK, true, x->request.host, sv_n("", 0),
-			    sv_of("sent a credential back: it was replaced"));
+		events_tell(x->egress->events, x->inference ? DOMAIN_INFERENCE : DOMAIN_NETWORK, true, x->request.host,
+			    sv_n("", 0), sv_of("sent a credential back: it was replaced"));
 	loop_timer_cancel(&x->idle);
 	pass_scrubbed(x, result, out);
 }
@@ -417,7 +423,8 @@ static void end_scrubbing(struct exchange *x)
 /* All came, and all that can be was passed on: the end. */
 static void finish(struct exchange *x)
 {
-	if (x->told || !x->came || x->raw.n != x->raw_at || !flush_late(x) || (x->inflater && inflater_has_more(x->inflater)))
+	if (x->told || !x->came || x->raw.n != x->raw_at || !flush_late(x) ||
+	    (x->inflater && inflater_has_more(x->inflater)))
 		return;
 	if (x->inflater && !inflater_is_complete(x->inflater)) {
 		fail(x, GATE_FAILURE_CUT, NULL);
@@ -528,7 +535,8 @@ static void on_failed(struct call *c, enum gate_failure why, bool untouched)
 
 	if (x->over)
 		return;
-	if (untouched && !x->retried && !x->answered && x->sent == 0 && ((x->request.body && !(x->ended && x->call.body.n == 0)) || is_idempotent(x->request.method))) {
+	if (untouched && !x->retried && !x->answered && x->sent == 0 &&
+	    ((x->request.body && !(x->ended && x->call.body.n == 0)) || is_idempotent(x->request.method))) {
 		x->retried = true;
 		exchange_claim(x);
 		return;

@@ -25,11 +25,13 @@ static bool is_canonical(const struct http_request *r, char *room)
 	if (r->body && !http_method_has_body(r->method))
 		return false;
 	/* an IPv6 address stands without brackets: it is read by the rules, not by this */
-	if (!memchr(r->host.p, ':', r->host.n) && (http_authority(r->host, &a) || !sv_eq(http_authority_host(&a), r->host)))
+	if (!memchr(r->host.p, ':', r->host.n) &&
+	    (http_authority(r->host, &a) || !sv_eq(http_authority_host(&a), r->host)))
 		return false;
 	if (sv_is(r->target, "*"))
 		return sv_is(r->method, "OPTIONS");
-	return r->target.n && r->target.n <= HTTP_MAX_TARGET && http_target_growth(r->target) == 0 && !http_path(r->target, room, &path) && sv_eq(path.text, r->target);
+	return r->target.n && r->target.n <= HTTP_MAX_TARGET && http_target_growth(r->target) == 0 &&
+	       !http_path(r->target, room, &path) && sv_eq(path.text, r->target);
 }
 
 static void look_at(const struct http_fields *f, struct net_asks *asks)
@@ -56,7 +58,8 @@ bool exchange_check(struct exchange *x, const struct link_request *r)
 		return deny(x, GATE_FAILURE_QUOTA, sv_of("network.max_bytes_out"), "network.max_bytes_out is used up");
 	if (!x->inference)
 		return true;
-	/* a relay that has not seen the newest policy may mean another provider by this number: then host and path do not fit, and it is refused */
+	/* a relay that has not seen the newest policy may mean another provider by this number: then host and path do
+	 * not fit, and it is refused */
 	if (r->provider >= inference->n_providers || x->request.websocket)
 		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the policy has no such provider");
 	x->provider = arena_str(x->arena, sv_of(inference->providers[r->provider].name));
@@ -81,7 +84,8 @@ static enum gate_failure failure_of_address(enum net_why why)
 	return why == WHY_DENIED ? GATE_FAILURE_RANGE : GATE_FAILURE_ADDRESS;
 }
 
-static bool deny_by_rule(struct exchange *x, enum gate_failure why, const struct net_request *q, const struct address *a, const struct net_verdict *v)
+static bool deny_by_rule(struct exchange *x, enum gate_failure why, const struct net_request *q,
+			 const struct address *a, const struct net_verdict *v)
 {
 	const struct ruleset *rules = x->egress->now->rules;
 	struct net_where where;
@@ -113,7 +117,8 @@ static bool is_unsent(const struct exchange *x)
 static bool set_credential(struct exchange *x, const char *name)
 {
 	if (!is_unsent(x) && x->credential && (!name || strcmp(name, x->credential) != 0))
-		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the policy no longer adds the credential that this request was sent with");
+		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0),
+			    "the policy no longer adds the credential that this request was sent with");
 	if (!is_unsent(x))
 		return true;
 	x->credential = name ? arena_str(x->arena, sv_of(name)) : NULL;
@@ -175,8 +180,9 @@ bool exchange_judge_form(struct exchange *x, struct sv bytes)
 static const char wants_body[] = "the policy now wants to see the body of this request, which has gone out";
 
 /*
- * By a policy that came when the body was under way: what was not looked into so far is, where it is still here. Where it is not, nobody can say what the rest of it
- * makes of it; a body that has gone out to its end is what the policy before allowed.
+ * By a policy that came when the body was under way: what was not looked into so far is, where it is still here. Where
+ * it is not, nobody can say what the rest of it makes of it; a body that has gone out to its end is what the policy
+ * before allowed.
  */
 static bool watch_form_again(struct exchange *x, const struct net_request *q, const struct net_verdict *v, bool waits)
 {
@@ -207,7 +213,8 @@ static enum gate_failure failure_of(const struct ruling *no)
 
 static bool deny_by_rate(struct exchange *x)
 {
-	return deny(x, GATE_FAILURE_QUOTA, sv_of("network.allow rate"), "more requests than the rule's rate allows; try again later");
+	return deny(x, GATE_FAILURE_QUOTA, sv_of("network.allow rate"),
+		    "more requests than the rule's rate allows; try again later");
 }
 
 /* One request from the budget of each rule that it goes by: from all, or from none. */
@@ -269,8 +276,10 @@ const struct provider *exchange_provider(const struct exchange *x)
 	return NULL;
 }
 
-/* The request as the client made it, relative to the base URL: the url's path taken off, but for a version at its end, which clients send themselves. */
-static int judge_relative(const struct exchange *x, const struct provider *p, size_t cut, struct http_request *relative, struct judged *ret, struct ruling *no)
+/* The request as the client made it, relative to the base URL: the url's path taken off, but for a version at its end,
+ * which clients send themselves. */
+static int judge_relative(const struct exchange *x, const struct provider *p, size_t cut, struct http_request *relative,
+			  struct judged *ret, struct ruling *no)
 {
 	*relative = x->request;
 	relative->target = sv_n(x->request.target.p + cut, x->request.target.n - cut);
@@ -282,15 +291,17 @@ static int judge_relative(const struct exchange *x, const struct provider *p, si
 }
 
 /* Host, port and path are the provider's; the head passes. */
-static int judge_endpoint(const struct exchange *x, const struct provider *p, struct http_request *relative, struct judged *ret, struct ruling *no)
+static int judge_endpoint(const struct exchange *x, const struct provider *p, struct http_request *relative,
+			  struct judged *ret, struct ruling *no)
 {
 	struct sv target = x->request.target, url = sv_of(p->url.s ? p->url.s : "");
 	struct http_target t;
 	char room[ENDPOINT_MAX_TARGET];
 	size_t n, cut;
 
-	if (url.n == 0 || url.n + http_target_growth(url) > sizeof(room) || http_target(sv_of("GET"), url, room, &t) || t.form != HTTP_FORM_ABSOLUTE ||
-	    t.tls != x->request.tls || t.authority.port != x->request.port || !sv_eq(http_authority_host(&t.authority), x->request.host))
+	if (url.n == 0 || url.n + http_target_growth(url) > sizeof(room) || http_target(sv_of("GET"), url, room, &t) ||
+	    t.form != HTTP_FORM_ABSOLUTE || t.tls != x->request.tls || t.authority.port != x->request.port ||
+	    !sv_eq(http_authority_host(&t.authority), x->request.host))
 		return ruling_set(no, RULING_DENIED, "", "the request does not go to the provider that it names");
 	n = t.path.text.n;
 	while (n && t.path.text.p[n - 1] == '/')
@@ -310,8 +321,10 @@ static bool judge_sent_model(struct exchange *x, const struct provider *p)
 	const struct provider *serves = p;
 	struct ruling no;
 
-	if (x->model && x->model[0] && (models_choose(&x->egress->now->policy->inference, sv_of(x->model), &serves, &no) < 0 || serves != p))
-		return deny(x, GATE_FAILURE_POLICY, sv_of("inference.providers"), "the policy no longer has the model that this request asks");
+	if (x->model && x->model[0] &&
+	    (models_choose(&x->egress->now->policy->inference, sv_of(x->model), &serves, &no) < 0 || serves != p))
+		return deny(x, GATE_FAILURE_POLICY, sv_of("inference.providers"),
+			    "the policy no longer has the model that this request asks");
 	return set_credential(x, p->credential.s);
 }
 
@@ -340,7 +353,8 @@ static bool judge_model(struct exchange *x, bool whole, bool count)
 	}
 	admit = count && (whole || !x->collect) && !x->admitted;
 	if (r == 0 && admit)
-		r = budget_admit(e->budget, p, judged.model[0] ? judged.model : "(list of models)", judged.output_max, &x->ticket, &no);
+		r = budget_admit(e->budget, p, judged.model[0] ? judged.model : "(list of models)", judged.output_max,
+				 &x->ticket, &no);
 	if (r < 0)
 		return deny(x, failure_of(&no), sv_of("inference.providers"), no.detail);
 	if (x->collect && !whole)
@@ -358,7 +372,8 @@ static bool wants_hash(const struct exchange *x)
 {
 	const struct grant *g = x->credential ? grants_find(&x->egress->grants, x->credential) : NULL;
 
-	return g && g->inject.kind == INJECT_SIGV4 && x->request.body && !(x->request.tls && strcmp(g->inject.service, "s3") == 0);
+	return g && g->inject.kind == INJECT_SIGV4 && x->request.body &&
+	       !(x->request.tls && strcmp(g->inject.service, "s3") == 0);
 }
 
 /* What a policy that comes later would have to see, once it was sent. */
@@ -372,7 +387,8 @@ static void keep(struct exchange *x)
 		buf_done(&x->kept);
 }
 
-/* It was judged when its head came, and waited only to be signed; but a policy that came since then may have a say in its body. */
+/* It was judged when its head came, and waited only to be signed; but a policy that came since then may have a say in
+ * its body. */
 static bool judge_signed(struct exchange *x)
 {
 	const char *signer = x->credential; /* NULL: a policy took it away */
@@ -382,8 +398,10 @@ static bool judge_signed(struct exchange *x)
 	if (!judge_network(x, true, false))
 		return false;
 	net_rules_request(x->egress->now->rules, &q, &v);
-	if (!rpc_rules_begin(x->egress->now->rules, &q, &x->request, &v) && (!x->credential || !signer || strcmp(x->credential, signer) != 0))
-		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the policy no longer names the credential that this request was to be signed with");
+	if (!rpc_rules_begin(x->egress->now->rules, &q, &x->request, &v) &&
+	    (!x->credential || !signer || strcmp(x->credential, signer) != 0))
+		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0),
+			    "the policy no longer names the credential that this request was to be signed with");
 	x->whole = true;
 	set_length(x);
 	keep(x);
@@ -411,7 +429,8 @@ static bool judge_trailers(struct exchange *x)
 
 	for (i = 0; g && i < x->call.trailers.n; i++)
 		if (inject_replaces(g, x->call.trailers.v[i].name))
-			return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "a trailer has the name of the field that the credential is sent in");
+			return deny(x, GATE_FAILURE_POLICY, sv_n("", 0),
+				    "a trailer has the name of the field that the credential is sent in");
 	return true;
 }
 
@@ -438,11 +457,13 @@ static bool provider_allowed(struct exchange *x)
 
 	for (i = 0; to && i < to->n; i++)
 		if (judge_address(x, &to->v[i].address, to->v[i].fixed) != GATE_FAILURE_NONE)
-			return deny(x, GATE_FAILURE_ADDRESS, sv_of("inference.providers"), "the policy now keeps the provider from this address");
+			return deny(x, GATE_FAILURE_ADDRESS, sv_of("inference.providers"),
+				    "the policy now keeps the provider from this address");
 	return true;
 }
 
-/* Of one that was sent, at least in part, and whose body nobody has any more: does the policy need it to know that it may go on? */
+/* Of one that was sent, at least in part, and whose body nobody has any more: does the policy need it to know that it
+ * may go on? */
 static bool must_see_body(const struct exchange *x)
 {
 	struct net_request q = question(x);
@@ -514,7 +535,8 @@ bool exchange_pay_address(struct exchange *x, const struct upstream *u)
 		if (v.allow && (!v.rate || pay(x, &v, &paid)))
 			continue;
 		pay_back(x, &paid);
-		return v.allow ? deny_by_rate(x) : deny_by_rule(x, failure_of_address(v.why), &q, &to->v[i].address, &v);
+		return v.allow ? deny_by_rate(x)
+			       : deny_by_rule(x, failure_of_address(v.why), &q, &to->v[i].address, &v);
 	}
 	x->paid = to->n > 0;
 	return true;
@@ -527,5 +549,6 @@ enum gate_failure exchange_check_address(const struct exchange *x, const struct 
 	if (no != GATE_FAILURE_NONE)
 		return no;
 	/* nobody on the way is to read a credential, so nobody is dialled */
-	return x->credential && !x->request.tls && !address_is_loopback(a) ? GATE_FAILURE_CREDENTIAL : GATE_FAILURE_NONE;
+	return x->credential && !x->request.tls && !address_is_loopback(a) ? GATE_FAILURE_CREDENTIAL
+									   : GATE_FAILURE_NONE;
 }

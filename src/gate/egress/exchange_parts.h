@@ -16,7 +16,8 @@
 #include "policy/net_form.h"
 
 enum {
-	/* How long a server may be silent. Clients of models wait for ten minutes by themselves, and must be the first to give up. */
+	/* How long a server may be silent. Clients of models wait for ten minutes by themselves, and must be the first
+	   to give up. */
 	EXCHANGE_SILENCE = 900 * 1000,
 	EXCHANGE_WEBSOCKET = 3600 * 1000,
 	EXCHANGE_COLLECT = SCAN_MAX_BYTES,
@@ -50,7 +51,8 @@ struct exchange {
 	bool collect;	 /* its body must be there as a whole first */
 	bool hash;	 /* and be hashed, for a signature */
 	bool whole;	 /* it was, and was judged */
-	struct buf kept; /* what was judged, for a policy that comes when it was sent; empty: there was none, or it was too long */
+	struct buf kept; /* what was judged, for a policy that comes when it was sent; empty: there was none, or it was
+			    too long */
 	bool ended;	 /* all of it came */
 	bool discard;	 /* nobody wants the rest of it */
 	bool retried;
@@ -96,13 +98,17 @@ bool exchange_reserve(struct exchange *x); /* from the quota, for all that waits
 void exchange_drop_body(struct exchange *x); /* frees what waits in call.body: nothing of it will be sent */
 
 /* exchange_judge.c: false: it was ended. */
-bool exchange_check(struct exchange *x, const struct link_request *r);	/* is it a request at all, and is there room for it? */
-const struct provider *exchange_provider(const struct exchange *x); /* of now; NULL: the policy has none of that name any more */
+bool exchange_check(struct exchange *x,
+		    const struct link_request *r); /* is it a request at all, and is there room for it? */
+const struct provider *
+exchange_provider(const struct exchange *x); /* of now; NULL: the policy has none of that name any more */
 bool exchange_judge(struct exchange *x, bool whole);			/* whole: by its body too */
 bool exchange_judge_form(struct exchange *x, struct sv bytes); /* the next ones of its body */
-bool exchange_pay_address(struct exchange *x, const struct upstream *u); /* the rate of a range, where a name leads there */
+bool exchange_pay_address(struct exchange *x,
+			  const struct upstream *u); /* the rate of a range, where a name leads there */
 enum gate_failure exchange_check_address(const struct exchange *x, const struct address *a, bool fixed);
-bool exchange_still_allowed(struct exchange *x); /* by the policy of now, with the trailers that came; where nothing was sent, with the credential that this policy names */
+bool exchange_still_allowed(struct exchange *x); /* by the policy of now, with the trailers that came; where nothing was
+						    sent, with the credential that this policy names */
 
 /* exchange_send.c */
 extern const char exchange_in_clear[]; /* why a credential is not sent */

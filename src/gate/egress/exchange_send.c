@@ -39,7 +39,11 @@ static struct sv credential_of(const struct exchange *x)
 void exchange_claim(struct exchange *x)
 {
 	const struct http_request *r = &x->request;
-	const struct site_key key = {.tls = r->tls, .inference = x->inference, .only_h1 = r->websocket, .port = r->port, .host = r->host,
+	const struct site_key key = {.tls = r->tls,
+				     .inference = x->inference,
+				     .only_h1 = r->websocket,
+				     .port = r->port,
+				     .host = r->host,
 				     .credential = credential_of(x)};
 
 	x->collect = false;
@@ -52,12 +56,13 @@ void exchange_claim(struct exchange *x)
 }
 
 /*
- * Answers that are looked into are asked for as they are, and whole: what is compressed in frames is not seen, and a part of a page may end amid a credential. What would change
- * what a model's reply reports is not sent on.
+ * Answers that are looked into are asked for as they are, and whole: what is compressed in frames is not seen, and a
+ * part of a page may end amid a credential. What would change what a model's reply reports is not sent on.
  */
 static bool is_dropped(const struct exchange *x, const struct provider *p, bool parts, struct sv name)
 {
-	static const char *const scrubbed[] = {"sec-websocket-extensions", "grpc-accept-encoding", "connect-accept-encoding", "accept-charset", "a-im"};
+	static const char *const scrubbed[] = {"sec-websocket-extensions", "grpc-accept-encoding",
+					       "connect-accept-encoding", "accept-charset", "a-im"};
 	size_t i;
 
 	for (i = 0; x->scrubbing && i < ARRAY_LEN(scrubbed); i++)
@@ -66,7 +71,8 @@ static bool is_dropped(const struct exchange *x, const struct provider *p, bool 
 	if (parts && (sv_is(name, "range") || sv_is(name, "if-range")))
 		return false;
 	/* what is written in parts (Azure's pages) is not read */
-	if (x->scrubbing && http_field_asks_part(name) && !(sv_is(x->request.method, "PUT") && field_name_is(name, "x-ms-range")))
+	if (x->scrubbing && http_field_asks_part(name) &&
+	    !(sv_is(x->request.method, "PUT") && field_name_is(name, "x-ms-range")))
 		return true;
 	return field_name_is(name, "accept-encoding") || (x->inference && headers_drop(p, name));
 }
@@ -118,7 +124,8 @@ static int add_key(const struct exchange *x, struct http_request *r)
 	return 0;
 }
 
-/* Clients of S3 put what they get where the part belongs that they asked for, and do not look whether it is one: they would write all of an object there. */
+/* Clients of S3 put what they get where the part belongs that they asked for, and do not look whether it is one: they
+ * would write all of an object there. */
 static bool asks_part_of_object(const struct exchange *x)
 {
 	return x->scrubbing && sv_is(x->request.method, "GET") && http_field(&x->request.fields, "range") &&
@@ -154,8 +161,8 @@ static int put_credential(struct exchange *x, const struct upstream *u, struct h
 }
 
 /*
- * A server that leaves a body unread reads it as its next request, which nobody judged: it must hear that none follows. Only JSON that was looked at
- * whole is the beginning of no request, for any reader.
+ * A server that leaves a body unread reads it as its next request, which nobody judged: it must hear that none follows.
+ * Only JSON that was looked at whole is the beginning of no request, for any reader.
  */
 static bool is_last(const struct exchange *x)
 {
@@ -190,12 +197,15 @@ void exchange_ready(struct claim *claim, struct upstream *u)
 	result = grants_scrub_for(&x->egress->grants, r.host, &x->scrub);
 	x->scrubbing = x->scrub != NULL;
 	if (x->scrubbing && !legible_codings(&r.fields)) {
-		exchange_fail(x, GATE_FAILURE_COMPRESSED, sv_n("", 0), "its messages are compressed: a host that a credential is bound to would answer in kind, and its answers must be looked into");
+		exchange_fail(x, GATE_FAILURE_COMPRESSED, sv_n("", 0),
+			      "its messages are compressed: a host that a credential is bound to would answer in kind, "
+			      "and its answers must be looked into");
 		return;
 	}
 	if (asks_part_of_object(x)) {
 		exchange_fail(x, GATE_FAILURE_POLICY, sv_n("", 0),
-			      "a part of an object may end amid a credential: ask for all of it (the AWS CLI and boto3: raise multipart_threshold)");
+			      "a part of an object may end amid a credential: ask for all of it (the AWS CLI and "
+			      "boto3: raise multipart_threshold)");
 		return;
 	}
 	if (result == 0 && (x->scrubbing || x->inference))
@@ -212,7 +222,8 @@ void exchange_ready(struct claim *claim, struct upstream *u)
 		return;
 	}
 	if (result == -EDQUOT) {
-		exchange_fail(x, GATE_FAILURE_QUOTA, sv_of("network.max_bytes_out"), "network.max_bytes_out is used up");
+		exchange_fail(x, GATE_FAILURE_QUOTA, sv_of("network.max_bytes_out"),
+			      "network.max_bytes_out is used up");
 		return;
 	}
 	if (result < 0) {

@@ -52,7 +52,8 @@ static bool is_same(const struct grant *a, const struct grant *b)
 		if (strcmp(a->hosts[i], b->hosts[i]) != 0)
 			return false;
 	for (i = 0; i < GRANT_PARTS; i++)
-		if (!a->parts[i] != !b->parts[i] || (a->parts[i] && secret_use(a->parts[i], is_equal, b->parts[i]) != 1))
+		if (!a->parts[i] != !b->parts[i] ||
+		    (a->parts[i] && secret_use(a->parts[i], is_equal, b->parts[i]) != 1))
 			return false;
 	return true;
 }
@@ -175,7 +176,8 @@ bool grants_sign_objects(const struct grants *g, struct sv host)
 	unsigned i;
 
 	for (i = 0; i < g->n; i++)
-		if (g->v[i]->inject.kind == INJECT_SIGV4 && sigv4_is_s3(g->v[i]->inject.service) && grant_covers(g->v[i], host))
+		if (g->v[i]->inject.kind == INJECT_SIGV4 && sigv4_is_s3(g->v[i]->inject.service) &&
+		    grant_covers(g->v[i], host))
 			return true;
 	return false;
 }

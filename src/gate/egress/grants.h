@@ -1,11 +1,12 @@
 /*
  * grants: the credentials of this run, as the vault gave them last.
  *
- * The vault sends one message per grant and then says how many they are; until then the set before holds. What it sends is decoded into guarded memory and the
- * message wiped.
+ * The vault sends one message per grant and then says how many they are; until then the set before holds. What it sends
+ * is decoded into guarded memory and the message wiped.
  *
- * A value that is replaced or withdrawn is no longer sent, but a host may still have it and say it: a page about earlier requests, a log. So it is looked for as long as the run lasts; but only the newest
- * of these are kept, GRANTS_OLD grants and GRANTS_OLD_BYTES bytes of values, which is a day of tokens that are renewed every hour.
+ * A value that is replaced or withdrawn is no longer sent, but a host may still have it and say it: a page about
+ * earlier requests, a log. So it is looked for as long as the run lasts; but only the newest of these are kept,
+ * GRANTS_OLD grants and GRANTS_OLD_BYTES bytes of values, which is a day of tokens that are renewed every hour.
  */
 #ifndef CORDON_GATE_EGRESS_GRANTS_H
 #define CORDON_GATE_EGRESS_GRANTS_H
@@ -27,7 +28,8 @@ struct grants {
 	unsigned n;
 	struct grant *coming[GRANTS_MAX];
 	unsigned n_coming;
-	struct grant *old[GRANTS_OLD]; /* no longer in force, the oldest first; none of them is the same as one in force or another */
+	struct grant *old[GRANTS_OLD]; /* no longer in force, the oldest first; none of them is the same as one in force
+					  or another */
 	unsigned n_old;
 	bool complete; /* a set has come, be it an empty one */
 	struct grants_scrub scrubs[GRANTS_SCRUBS];
@@ -45,9 +47,10 @@ const struct grant *grants_find(const struct grants *g, const char *name);
 bool grants_sign_objects(const struct grants *g, struct sv host);
 
 /*
- * What the answers of this host are scrubbed with, whatever was asked: the values that are bound to it, or were, and no others, which it cannot know. (Were they looked for too, a
- * host that sends back what it is told would say whether a guess at another host's credential is right.) *ret is a reference of the caller's, or NULL where none is
- * bound to it. 0 or -ENOMEM.
+ * What the answers of this host are scrubbed with, whatever was asked: the values that are bound to it, or were, and no
+ * others, which it cannot know. (Were they looked for too, a host that sends back what it is told would say whether a
+ * guess at another host's credential is right.) *ret is a reference of the caller's, or NULL where none is bound to it.
+ * 0 or -ENOMEM.
  */
 int grants_scrub_for(struct grants *g, struct sv host, struct scrub **ret);
 

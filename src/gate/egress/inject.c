@@ -161,7 +161,8 @@ static int put_query(struct sv value, void *arg)
 		if (!ours)
 			ok = put(w->in, sv_n(&joint, 1)) && put(w->in, sv_n(target.p + at, end - at));
 		else if (!placed)
-			ok = put(w->in, sv_of(joint == '?' ? "?" : "&")) && (placed = put_parameter(w->in, name, value));
+			ok = put(w->in, sv_of(joint == '?' ? "?" : "&")) &&
+			     (placed = put_parameter(w->in, name, value));
 		/* what follows ours must not become a part of it */
 		joint = !ours && end < target.n ? target.p[end] : '&';
 	}

@@ -101,7 +101,8 @@ static bool is_byte_range(struct sv v)
 	v = http_trim(v);
 	if (!starts_nocase(v, "bytes"))
 		return false;
-	for (v = sv_n(v.p + 5, v.n - 5); v.n && (v.p[0] == ' ' || v.p[0] == '\t' || v.p[0] == '='); v = sv_n(v.p + 1, v.n - 1))
+	for (v = sv_n(v.p + 5, v.n - 5); v.n && (v.p[0] == ' ' || v.p[0] == '\t' || v.p[0] == '=');
+	     v = sv_n(v.p + 1, v.n - 1))
 		;
 	return v.n == 0 || v.p[0] != '*';
 }
@@ -112,7 +113,8 @@ bool legible_whole(unsigned status, const struct http_fields *f)
 	uint32_t i;
 
 	for (i = 0; i < f->n; i++) {
-		if (sv_is(f->v[i].name, "content-type") && starts_nocase(http_trim(f->v[i].value), "multipart/byteranges"))
+		if (sv_is(f->v[i].name, "content-type") &&
+		    starts_nocase(http_trim(f->v[i].value), "multipart/byteranges"))
 			return false;
 		if (!sv_is(f->v[i].name, "content-range"))
 			continue;

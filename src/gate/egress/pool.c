@@ -93,8 +93,9 @@ static struct site *find_site(struct pool *p, const struct site_key *key)
 	struct site *s;
 
 	for (s = p->buckets[bucket]; s; s = s->same)
-		if (s->key.tls == key->tls && s->key.inference == key->inference && s->key.only_h1 == key->only_h1 && s->key.port == key->port &&
-		    sv_eq(s->key.host, key->host) && sv_eq(s->key.credential, key->credential))
+		if (s->key.tls == key->tls && s->key.inference == key->inference && s->key.only_h1 == key->only_h1 &&
+		    s->key.port == key->port && sv_eq(s->key.host, key->host) &&
+		    sv_eq(s->key.credential, key->credential))
 			return s;
 	s = calloc(1, sizeof(*s) + key->host.n + key->credential.n + 1);
 	if (!s)
@@ -314,7 +315,8 @@ static void on_work(void *arg)
 				dequeue(c);
 				c->events->failed(c, GATE_FAILURE_INTERNAL);
 			}
-			/* one that fails at once takes others with it: from the start again, where those that have their own are passed over */
+			/* one that fails at once takes others with it: from the start again, where those that have
+			 * their own are passed over */
 			next = s->waiting;
 		}
 	}
@@ -333,8 +335,12 @@ void site_dial_failed(struct upstream *u, enum gate_failure why)
 		dequeue(c);
 		c->events->failed(c, why);
 	}
-	/* those who waited for this connection, where it was the last hope; what is wrong with an address or for a credential may be right for another request */
-	for (c = why == GATE_FAILURE_ADDRESS || why == GATE_FAILURE_RANGE || why == GATE_FAILURE_CREDENTIAL || s->n > 1 ? NULL : s->waiting; c; c = next) {
+	/* those who waited for this connection, where it was the last hope; what is wrong with an address or for a
+	 * credential may be right for another request */
+	for (c = why == GATE_FAILURE_ADDRESS || why == GATE_FAILURE_RANGE || why == GATE_FAILURE_CREDENTIAL || s->n > 1
+			 ? NULL
+			 : s->waiting;
+	     c; c = next) {
 		next = c->next;
 		if (!c->own) {
 			dequeue(c);

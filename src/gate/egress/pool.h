@@ -1,9 +1,12 @@
 /*
  * pool: connections by where they lead, and those who wait for one.
  *
- * A site is where connections lead: host, port, TLS or not, for which domain, with which credential, and whether HTTP/2 will do. Domains do not share connections, since the addresses
- * that they may dial differ; nor do credentials: a server that loses count of requests and answers must not mix up those of two. A claim waits for a connection of its site: a free one that passes its check of the addresses that it may lead to, or one that is dialled for it. Where a server is
- * known to speak HTTP/2, claims wait for one connection instead of dialling many; where it is not known yet what it speaks, a few are dialled and the rest waits to see.
+ * A site is where connections lead: host, port, TLS or not, for which domain, with which credential, and whether HTTP/2
+ * will do. Domains do not share connections, since the addresses that they may dial differ; nor do credentials: a
+ * server that loses count of requests and answers must not mix up those of two. A claim waits for a connection of its
+ * site: a free one that passes its check of the addresses that it may lead to, or one that is dialled for it. Where a
+ * server is known to speak HTTP/2, claims wait for one connection instead of dialling many; where it is not known yet
+ * what it speaks, a few are dialled and the rest waits to see.
  *
  * Where a connection is free, `ready` comes from inside pool_claim(), so that a request goes out in the iteration that
  * brought it; else from the loop. Limits: POOL_MAX connections, POOL_SITE_MAX to a site; above them claims wait,

@@ -1,10 +1,13 @@
 /*
  * quota: how many bytes the run has sent, and network.max_bytes_out, the bound of their total.
  *
- * Counted are the bytes of requests as they are written (heads, bodies, trailers and what frames chunks; before TLS), those of tunnels, and the questions that DNS is asked. Nothing is sent that was not taken from what
- * is left: at once (quota_take(): heads, what a tunnel is about to send), or in two steps, where bytes wait before they go (quota_reserve(), then quota_spend() as they are sent, or
- * quota_release() where they never will be). So the sum holds whatever is under way at the same time. A reload moves the bound, never the count.
- * Who wants more than is left gets nothing, and the run is done sending: what is under way may end, and nothing new begins until a reload sets another bound.
+ * Counted are the bytes of requests as they are written (heads, bodies, trailers and what frames chunks; before TLS),
+ * those of tunnels, and the questions that DNS is asked. Nothing is sent that was not taken from what is left: at once
+ * (quota_take(): heads, what a tunnel is about to send), or in two steps, where bytes wait before they go
+ * (quota_reserve(), then quota_spend() as they are sent, or quota_release() where they never will be). So the sum holds
+ * whatever is under way at the same time. A reload moves the bound, never the count. Who wants more than is left gets
+ * nothing, and the run is done sending: what is under way may end, and nothing new begins until a reload sets another
+ * bound.
  */
 #ifndef CORDON_GATE_EGRESS_QUOTA_H
 #define CORDON_GATE_EGRESS_QUOTA_H
@@ -57,7 +60,8 @@ static inline void quota_sent(struct quota *q, uint64_t n)
 	q->out = q->out + n < q->out ? UINT64_MAX : q->out + n;
 }
 
-/* Is there so much left? Where not, the run is done sending: whoever wants to send asks here, or one of the next two. */
+/* Is there so much left? Where not, the run is done sending: whoever wants to send asks here, or one of the next two.
+ */
 static inline bool quota_fits(struct quota *q, uint64_t n)
 {
 	if (n <= quota_left(q))

@@ -57,7 +57,8 @@ static void on_socket(void *arg, unsigned events)
 	ares_socket_t fd = s->fd;
 
 	/* s may be gone after this */
-	ares_process_fd(r->channel, events & LOOP_READ ? fd : ARES_SOCKET_BAD, events & LOOP_WRITE ? fd : ARES_SOCKET_BAD);
+	ares_process_fd(r->channel, events & LOOP_READ ? fd : ARES_SOCKET_BAD,
+			events & LOOP_WRITE ? fd : ARES_SOCKET_BAD);
 	watch_time(r);
 }
 
@@ -124,13 +125,15 @@ static int connect_socket(ares_socket_t fd, const struct sockaddr *to, ares_sock
 	return connect(fd, to, n);
 }
 
-static ares_ssize_t receive(ares_socket_t fd, void *bytes, size_t n, int flags, struct sockaddr *from, ares_socklen_t *n_from, void *arg)
+static ares_ssize_t receive(ares_socket_t fd, void *bytes, size_t n, int flags, struct sockaddr *from,
+			    ares_socklen_t *n_from, void *arg)
 {
 	(void)arg;
 	return recvfrom(fd, bytes, n, flags, from, n_from);
 }
 
-/* A question is paid for before it is asked (resolve_start()). Where no answer comes it is asked again, of each server: that is paid for as it goes out, or does not go. */
+/* A question is paid for before it is asked (resolve_start()). Where no answer comes it is asked again, of each server:
+ * that is paid for as it goes out, or does not go. */
 static ares_ssize_t send_paid(ares_socket_t fd, const struct iovec *v, int n, void *arg)
 {
 	struct resolver *r = arg;
@@ -169,11 +172,17 @@ static int read_pins(struct resolver *r, const struct gate_pin *pins, uint32_t n
 
 int resolver_new(struct loop *loop, const struct gate_pin *pins, uint32_t n, struct resolver **ret, struct error *err)
 {
-	static const struct ares_socket_functions sockets = {open_socket, close_socket, connect_socket, receive, send_paid};
+	static const struct ares_socket_functions sockets = {open_socket, close_socket, connect_socket, receive,
+							     send_paid};
 	char lookups[] = "b";
 	/* no domains to search: the flag alone does not keep ares_getaddrinfo() from it */
-	struct ares_options options = {.flags = ARES_FLAG_NOALIASES | ARES_FLAG_NOSEARCH, .timeout = TRY_TIMEOUT, .tries = TRIES, .lookups = lookups,
-				       .domains = NULL, .ndomains = 0, .sock_state_cb = on_socket_state};
+	struct ares_options options = {.flags = ARES_FLAG_NOALIASES | ARES_FLAG_NOSEARCH,
+				       .timeout = TRY_TIMEOUT,
+				       .tries = TRIES,
+				       .lookups = lookups,
+				       .domains = NULL,
+				       .ndomains = 0,
+				       .sock_state_cb = on_socket_state};
 	struct resolver *r = calloc(1, sizeof(*r));
 	int status;
 
@@ -186,8 +195,10 @@ int resolver_new(struct loop *loop, const struct gate_pin *pins, uint32_t n, str
 	if (buf_read_file(&r->hosts, "/etc/hosts") < 0)
 		buf_clear(&r->hosts);
 	r->arena = arena_new();
-	status = r->arena ? ares_init_options(&r->channel, &options, ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS |
-						      ARES_OPT_DOMAINS | ARES_OPT_SOCK_STATE_CB) : ARES_ENOMEM;
+	status = r->arena ? ares_init_options(&r->channel, &options,
+					      ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS |
+						      ARES_OPT_DOMAINS | ARES_OPT_SOCK_STATE_CB)
+			  : ARES_ENOMEM;
 	r->has_channel = status == ARES_SUCCESS;
 	if (!r->has_channel || read_pins(r, pins, n, err) < 0) {
 		if (!r->has_channel)

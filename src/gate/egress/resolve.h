@@ -1,11 +1,12 @@
 /*
  * resolve: from names to addresses, for names that a policy allowed. c-ares on the loop.
  *
- * In this order: an address is itself; a pin of the operator's gateway.yaml (`fixed`); the machine's hosts file as it was at start-up; DNS, by
- * the servers that resolv.conf named at start-up. Names are taken as they are: no search domains, which would ask for, and trust, names that nobody judged. No file is
- * opened after resolver_new().
+ * In this order: an address is itself; a pin of the operator's gateway.yaml (`fixed`); the machine's hosts file as it
+ * was at start-up; DNS, by the servers that resolv.conf named at start-up. Names are taken as they are: no search
+ * domains, which would ask for, and trust, names that nobody judged. No file is opened after resolver_new().
  *
- * A query lives in the caller's struct, zeroed before first use. Its answer comes once, from the loop, never from inside resolve_start(); after resolve_cancel() it does not come.
+ * A query lives in the caller's struct, zeroed before first use. Its answer comes once, from the loop, never from
+ * inside resolve_start(); after resolve_cancel() it does not come.
  */
 #ifndef CORDON_GATE_EGRESS_RESOLVE_H
 #define CORDON_GATE_EGRESS_RESOLVE_H
@@ -43,8 +44,8 @@ int resolver_new(struct loop *loop, const struct gate_pin *pins, uint32_t n, str
 void resolver_free(struct resolver *r); /* NULL is fine. Queries are forgotten, not answered. */
 
 /*
- * Who is asked before a question goes to DNS, with how many bytes it has: a name is the workload's own words, and they arrive somewhere. False: it does not
- * go (GATE_FAILURE_QUOTA). Each time that it is asked again counts as well.
+ * Who is asked before a question goes to DNS, with how many bytes it has: a name is the workload's own words, and they
+ * arrive somewhere. False: it does not go (GATE_FAILURE_QUOTA). Each time that it is asked again counts as well.
  */
 typedef bool resolve_charge_fn(void *arg, uint64_t bytes);
 void resolver_charge(struct resolver *r, resolve_charge_fn *fn, void *arg);

@@ -19,7 +19,8 @@ struct scrub {
 	struct scrub_stream *texts, *names; /* for one text after the other; made when they are first needed */
 };
 
-/* ROW: " 73 6b 2d", which rows of numbers are known by. OLDER: searches that are finished beside the one of now. BREAK: bytes that are looked at for one between lines. */
+/* ROW: " 73 6b 2d", which rows of numbers are known by. OLDER: searches that are finished beside the one of now. BREAK:
+ * bytes that are looked at for one between lines. */
 enum { ROW = 9, OLDER = 3, BREAK = 256 };
 
 /* For the credentials of one scrub, in what comes from some point on. */
@@ -226,7 +227,8 @@ static void drop_given(struct scrub_stream *t)
 		t->from = t->end = 0;
 }
 
-/* Moves to the front, or to larger memory; so that each byte is moved a few times at most, however small the pieces are. */
+/* Moves to the front, or to larger memory; so that each byte is moved a few times at most, however small the pieces
+ * are. */
 static int make_room(struct scrub_stream *t, size_t n)
 {
 	size_t held = t->end - t->from, room = t->room ? t->room : 512;
@@ -304,7 +306,8 @@ static size_t line_back(const struct scrub_stream *t, const char *p, size_t n, s
 }
 
 /*
- * Does what stands between two lines of base64, or a part of it, end there? How many bytes it has, or 0. The other half of a break may be escaped, amid blanks that are not, or not be here yet.
+ * Does what stands between two lines of base64, or a part of it, end there? How many bytes it has, or 0. The other half
+ * of a break may be escaped, amid blanks that are not, or not be here yet.
  */
 static size_t line_break(const struct scrub_stream *t, const char *p, size_t n, size_t back)
 {
@@ -327,7 +330,8 @@ static bool widens(const struct scrub_stream *t, const char *p, size_t n, size_t
 	return byte_back(t, p, n, back) == 0 && t->scrub->alphabet[byte_back(t, p, n, back + 1)];
 }
 
-/* A blank behind three numbers of two digits, as rows of hexadecimal have: what is shorter is in ordinary text ("may be "). */
+/* A blank behind three numbers of two digits, as rows of hexadecimal have: what is shorter is in ordinary text ("may be
+ * "). */
 static bool divides(const struct scrub_stream *t, const char *p, size_t n, size_t back)
 {
 	size_t i;
@@ -517,7 +521,8 @@ static size_t longest_of(const struct http_fields *f)
 	return n;
 }
 
-/* All names, or all values, side by side in room; line feeds, which none of them has, keep what one begins from being completed by the next. False: they do not fit. */
+/* All names, or all values, side by side in room; line feeds, which none of them has, keep what one begins from being
+ * completed by the next. False: they do not fit. */
 static bool join(const struct http_fields *f, bool names, char room[FEW], size_t *ret)
 {
 	size_t n = 0, k;
@@ -566,7 +571,8 @@ int scrub_fields(struct scrub *s, struct http_fields *f, struct arena *a)
 	if (!values || !names || !room)
 		return -ENOMEM;
 	/* an answer gives no credential back but once in a blue moon */
-	if (join(f, true, few, &n) && scan_text(names, few, n) == 0 && join(f, false, few, &n) && scan_text(values, few, n) == 0)
+	if (join(f, true, few, &n) && scan_text(names, few, n) == 0 && join(f, false, few, &n) &&
+	    scan_text(values, few, n) == 0)
 		return 0;
 	for (i = 0; i < f->n; i++) {
 		struct http_field field = f->v[i];

@@ -162,7 +162,11 @@ static int begin(struct layer *t)
 	if (is_control(t) && (!(t->frame[0] & 0x80) || t->left > CONTROL || t->n != 2))
 		return -EPROTO;
 	t->inside = true;
-	t->aside = !is_control(t) ? 0 : !t->controls ? t->left : opcode != CLOSE ? 0 : t->left < STATUS ? t->left : STATUS;
+	t->aside = !is_control(t)     ? 0
+		   : !t->controls     ? t->left
+		   : opcode != CLOSE  ? 0
+		   : t->left < STATUS ? t->left
+				      : STATUS;
 	if (!is_control(t))
 		t->open = !(t->frame[0] & 0x80);
 	return t->aside ? 0 : put_frame(t);

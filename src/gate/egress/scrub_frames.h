@@ -11,8 +11,10 @@
  * close its reason, not its status), then what data frames do, with control frames aside, each looked at by itself.
  * What is spread over control frames with messages between them is not found.
  *
- * What a server must not send ends the stream (-EPROTO), because nobody could say what it hides: masked frames, reserved bits (no extension was agreed on), unknown opcodes, control
- * frames in pieces or too long, lengths of more than 63 bits; and more than SCRUB_FRAMES_WAIT bytes of headers behind payload that is held back. Failure besides: -ENOMEM.
+ * What a server must not send ends the stream (-EPROTO), because nobody could say what it hides: masked frames,
+ * reserved bits (no extension was agreed on), unknown opcodes, control frames in pieces or too long, lengths of more
+ * than 63 bits; and more than SCRUB_FRAMES_WAIT bytes of headers behind payload that is held back. Failure besides:
+ * -ENOMEM.
  */
 #ifndef CORDON_GATE_EGRESS_SCRUB_FRAMES_H
 #define CORDON_GATE_EGRESS_SCRUB_FRAMES_H

@@ -48,7 +48,8 @@ static int take_setup(struct egress *e, const struct wire_message *m, struct err
 	e->dialer.loop = e->loop;
 	if (dialer_set_proxy(&e->dialer, s.proxy) < 0)
 		return error_set(err, ERROR_INPUT, "the upstream proxy is no URL of the form http://host:port");
-	if (resolver_new(e->loop, s.pins, s.n_pins, &e->resolver, err) < 0 || tls_client_new(buf_view(&roots), &e->tls, err) < 0)
+	if (resolver_new(e->loop, s.pins, s.n_pins, &e->resolver, err) < 0 ||
+	    tls_client_new(buf_view(&roots), &e->tls, err) < 0)
 		return -1;
 	resolver_charge(e->resolver, charge, e);
 	e->dialer.resolver = e->resolver;
@@ -134,7 +135,8 @@ int egress_setup(struct egress *e, struct error *err)
 	if (make_parts(e, err) < 0 || set_nonblocking(e, err) < 0)
 		return -1;
 	(void)malloc_trim(0); /* what reading the policy and the roots took, before there is no call for it */
-	r = role_confine(&(struct role_needs){.may = ROLE_DIAL, .first_closed = DESCRIPTORS, .descriptors = DESCRIPTORS, .memory = memory});
+	r = role_confine(&(struct role_needs){
+		.may = ROLE_DIAL, .first_closed = DESCRIPTORS, .descriptors = DESCRIPTORS, .memory = memory});
 	if (r < 0)
 		return error_sys(err, r, "confining egress");
 	r = link_new(e->loop, GATE_LINK_FD, false, &exchange_events, e, &e->link);

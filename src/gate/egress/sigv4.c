@@ -45,8 +45,8 @@ static struct sv cut_last(struct sv *host)
 }
 
 /*
- * "b--usw2-az1--x-s3.s3express-usw2-az1.us-west-2.amazonaws.com" and "s3express-control.us-west-2.amazonaws.com". Buckets of plain S3 may be called s3express-something, and stand before "s3.REGION",
- * "s3-REGION" or "s3".
+ * "b--usw2-az1--x-s3.s3express-usw2-az1.us-west-2.amazonaws.com" and "s3express-control.us-west-2.amazonaws.com".
+ * Buckets of plain S3 may be called s3express-something, and stand before "s3.REGION", "s3-REGION" or "s3".
  */
 static bool is_express(struct sv host)
 {

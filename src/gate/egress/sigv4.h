@@ -1,9 +1,10 @@
 /*
  * sigv4: AWS Signature Version 4, in the Authorization header.
  *
- * Signs what the request will be on the wire: method, target, host and port, and all fields but those that hops change (the list is in the source). So it comes last,
- * after every other change of the head. The request's fields must hold x-amz-date already, and x-amz-security-token and
- * x-amz-content-sha256 where they are used. Nothing of the key but its id is in the result.
+ * Signs what the request will be on the wire: method, target, host and port, and all fields but those that hops change
+ * (the list is in the source). So it comes last, after every other change of the head. The request's fields must hold
+ * x-amz-date already, and x-amz-security-token and x-amz-content-sha256 where they are used. Nothing of the key but its
+ * id is in the result.
  */
 #ifndef CORDON_GATE_EGRESS_SIGV4_H
 #define CORDON_GATE_EGRESS_SIGV4_H
@@ -26,7 +27,8 @@ struct sigv4_request {
 /* Of S3, in either of the names that it signs by. */
 bool sigv4_is_s3(const char *service);
 
-/* What requests to this host are signed for: directory buckets (S3 Express One Zone) are S3 to all who use them, but have a service name of their own. */
+/* What requests to this host are signed for: directory buckets (S3 Express One Zone) are S3 to all who use them, but
+ * have a service name of their own. */
 const char *sigv4_service(const char *service, struct sv host);
 
 /* Seconds since 1970, in UTC. */

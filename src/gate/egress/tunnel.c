@@ -298,8 +298,9 @@ static bool judge(const struct tunnel *t, struct reason *ret, struct net_where *
 
 	net_rules_name(g->rules, q.host, q.port, &v);
 	if (v.allow && v.way == NET_INSPECT) {
-		*ret = (struct reason){.text = "this is looked into, by a rule or for a credential that was sent there in "
-					       "this run: it cannot be a tunnel"};
+		*ret = (struct reason){
+			.text = "this is looked into, by a rule or for a credential that was sent there in "
+				"this run: it cannot be a tunnel"};
 	} else {
 		no = v.allow ? judge_places(t, &q, &v) : NULL;
 		if (v.allow)
@@ -359,9 +360,11 @@ static void on_dialled(void *arg, const struct dial_result *r)
 	t->dial = NULL;
 	if (r->fd < 0) {
 		if (r->why == GATE_FAILURE_QUOTA)
-			say(t, true, sv_of("network.max_bytes_out"), "the run may not send as much as it takes to look up the name");
+			say(t, true, sv_of("network.max_bytes_out"),
+			    "the run may not send as much as it takes to look up the name");
 		else
-			say(t, gate_failure_facts(r->why)->status == 403, sv_n("", 0), gate_failure_facts(r->why)->phrase);
+			say(t, gate_failure_facts(r->why)->status == 403, sv_n("", 0),
+			    gate_failure_facts(r->why)->phrase);
 		fail(t, r->why, NULL);
 		return;
 	}
@@ -379,13 +382,14 @@ static int begin(struct tunnels *all, struct sv body)
 	struct gate_tunnel g;
 	struct tunnel *t;
 
-	if (gate_get_tunnel(body, &g) < 0 || g.host.n > HOST_MAX || memchr(g.host.p, '\0', g.host.n) || *place(all, g.id) ||
-	    all->n == 2 * TUNNELS_MAX)
+	if (gate_get_tunnel(body, &g) < 0 || g.host.n > HOST_MAX || memchr(g.host.p, '\0', g.host.n) ||
+	    *place(all, g.id) || all->n == 2 * TUNNELS_MAX)
 		return -EPROTO;
 	t = calloc(1, sizeof(*t) + g.host.n + 1);
 	if (!t)
 		return -ENOMEM;
-	*t = (struct tunnel){.all = all, .id = g.id, .state = DIALLING, .port = (uint16_t)g.port, .fd = -1, .next = all->first};
+	*t = (struct tunnel){
+		.all = all, .id = g.id, .state = DIALLING, .port = (uint16_t)g.port, .fd = -1, .next = all->first};
 	memcpy(t->host, g.host.p, g.host.n);
 	if (t->next)
 		t->next->prev = t;
@@ -395,8 +399,12 @@ static int begin(struct tunnels *all, struct sv body)
 	if (denied(t))
 		return 0;
 	if (all->n <= TUNNELS_MAX)
-		t->dial = dial_start(&all->egress->dialer, &(struct dial_request){.host = sv_of(t->host), .port = t->port, .connect = true,
-									     .check = on_check, .done = on_dialled, .arg = t});
+		t->dial = dial_start(&all->egress->dialer, &(struct dial_request){.host = sv_of(t->host),
+										  .port = t->port,
+										  .connect = true,
+										  .check = on_check,
+										  .done = on_dialled,
+										  .arg = t});
 	if (!t->dial)
 		fail(t, GATE_FAILURE_INTERNAL, NULL);
 	return 0;

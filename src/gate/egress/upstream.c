@@ -167,8 +167,12 @@ void upstream_dial(struct upstream *u, struct sv host, uint16_t port)
 {
 	u->state = UPSTREAM_DIALLING;
 	buf_init(&u->out, 4 * HTTP_MAX_HEAD);
-	u->dial = dial_start(&u->egress->dialer, &(struct dial_request){.host = host, .port = port, .connect = site_key(u->site)->tls,
-									.check = on_check, .done = on_dialled, .arg = u});
+	u->dial = dial_start(&u->egress->dialer, &(struct dial_request){.host = host,
+									.port = port,
+									.connect = site_key(u->site)->tls,
+									.check = on_check,
+									.done = on_dialled,
+									.arg = u});
 	if (!u->dial)
 		dial_failed(u, GATE_FAILURE_INTERNAL);
 }
@@ -247,9 +251,11 @@ void upstream_rest(struct upstream *u)
 	u->used = true;
 	if (u->state == UPSTREAM_DEAD)
 		return;
-	/* answers come in bursts: one that is too many now may be wanted in a moment, and a new one would cost ten times a request */
+	/* answers come in bursts: one that is too many now may be wanted in a moment, and a new one would cost ten
+	 * times a request */
 	if (upstream_is_idle(u))
-		loop_timer_set(u->egress->loop, &u->timer, site_is_crowded(u->site) ? UPSTREAM_SPARE : UPSTREAM_IDLE, on_idle, u);
+		loop_timer_set(u->egress->loop, &u->timer, site_is_crowded(u->site) ? UPSTREAM_SPARE : UPSTREAM_IDLE,
+			       on_idle, u);
 	site_changed(u->site);
 }
 

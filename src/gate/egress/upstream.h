@@ -1,12 +1,14 @@
 /*
- * upstream: one connection to a server, and the calls (one request and its answer) on it. HTTP/1.1: one call at a time; HTTP/2: many.
+ * upstream: one connection to a server, and the calls (one request and its answer) on it. HTTP/1.1: one call at a time;
+ * HTTP/2: many.
  *
- * A struct call lives in its user's struct. It is bound to a connection by upstream_open() and free again when `end` or `failed` was told, or after upstream_leave(). No event comes
- * from inside upstream_open(); upstream_push() may tell `sent`, and `failed` as its last act.
+ * A struct call lives in its user's struct. It is bound to a connection by upstream_open() and free again when `end` or
+ * `failed` was told, or after upstream_leave(). No event comes from inside upstream_open(); upstream_push() may tell
+ * `sent`, and `failed` as its last act.
  *
- * Upwards: the user appends to call->body and calls upstream_push(); what went out is told by `sent`. Downwards: each byte given by `data` is to be given back with
- * upstream_consume(), which is what makes a slow reader slow its server. Nothing else is held: an HTTP/1.1 connection is not read while bytes are
- * held, one of HTTP/2 has a window.
+ * Upwards: the user appends to call->body and calls upstream_push(); what went out is told by `sent`. Downwards: each
+ * byte given by `data` is to be given back with upstream_consume(), which is what makes a slow reader slow its server.
+ * Nothing else is held: an HTTP/1.1 connection is not read while bytes are held, one of HTTP/2 has a window.
  *
  * This header is for the files of this folder; the pool owns connections.
  */
@@ -35,7 +37,9 @@ struct call_events {
 	void (*response)(struct call *c, const struct http_response *r); /* 1xx: another follows */
 	void (*data)(struct call *c, struct sv bytes);
 	void (*end)(struct call *c, const struct http_fields *trailers); /* the last event */
-	void (*sent)(struct call *c, size_t n, bool went); /* of the body; !went: nobody hears it any more: to be counted by who reserved them (quota.h); heads, trailers and framing are counted here */
+	void (*sent)(struct call *c, size_t n,
+		     bool went); /* of the body; !went: nobody hears it any more: to be counted by who reserved them
+				    (quota.h); heads, trailers and framing are counted here */
 	/* The last event. untouched: nothing of the request can have been looked at, it may be sent again. */
 	void (*failed)(struct call *c, enum gate_failure why, bool untouched);
 };
@@ -90,7 +94,8 @@ struct upstream {
 	bool read_later; /* when the socket has taken our output */
 };
 
-/* 0; -EAGAIN: it takes no more calls, claim another; -EINVAL: the request cannot be written; -EDQUOT: the run may not send so much; -ENOMEM. */
+/* 0; -EAGAIN: it takes no more calls, claim another; -EINVAL: the request cannot be written; -EDQUOT: the run may not
+ * send so much; -ENOMEM. */
 int upstream_open(struct upstream *u, struct call *c, const struct http_request *r);
 void upstream_push(struct call *c);
 void upstream_consume(struct call *c, size_t n);
@@ -102,12 +107,14 @@ void upstream_dial(struct upstream *u, struct sv host, uint16_t port);
 bool upstream_is_free(const struct upstream *u); /* takes a call now */
 bool upstream_is_idle(const struct upstream *u); /* has none */
 bool upstream_is_local(const struct upstream *u); /* leads to a server on this machine, by no proxy */
-void upstream_kill(struct upstream *u);		 /* at once for its calls; its memory goes at the end of the iteration */
+void upstream_kill(struct upstream *u); /* at once for its calls; its memory goes at the end of the iteration */
 
 /* Between upstream.c and the two protocols. Those that take a call away tell it. */
 void upstream_rest(struct upstream *u); /* a call ended: back to the pool */
 bool upstream_flush(struct upstream *u); /* true: nothing is left in out */
-int upstream_reserve(struct upstream *u, size_t n); /* storage for n bytes more in out; where that means moving, the old one is wiped. 0 or -ENOMEM */
+int upstream_reserve(
+	struct upstream *u,
+	size_t n); /* storage for n bytes more in out; where that means moving, the old one is wiped. 0 or -ENOMEM */
 size_t upstream_fields_size(const struct http_fields *f); /* names and values */
 void upstream_fail_call(struct call *c, enum gate_failure why, bool untouched);
 

@@ -4,7 +4,8 @@
 #include "gate/egress/pool.h"
 #include "gate/egress/upstream.h"
 
-/* LINES: what a head or the end of a body has besides its texts: the version, framing, separators of HTTP_MAX_FIELDS fields. FRAME: around a piece. */
+/* LINES: what a head or the end of a body has besides its texts: the version, framing, separators of HTTP_MAX_FIELDS
+ * fields. FRAME: around a piece. */
 enum { PIECE = 32 * 1024, LINES = 4 * HTTP_MAX_FIELDS + 256, FRAME = 32 };
 
 int upstream_h1_start(struct upstream *u)
@@ -28,7 +29,8 @@ static void take_back(struct upstream *u, size_t before)
 int upstream_h1_open(struct upstream *u, struct call *c, const struct http_request *r)
 {
 	size_t before = u->out.n;
-	int result = upstream_reserve(u, r->method.n + r->target.n + 2 * r->host.n + upstream_fields_size(&r->fields) + LINES);
+	int result = upstream_reserve(u, r->method.n + r->target.n + 2 * r->host.n + upstream_fields_size(&r->fields) +
+						 LINES);
 
 	if (result == 0)
 		result = h1_write_request(&u->out, r, u->by_proxy && !site_key(u->site)->tls, &u->body);
@@ -61,7 +63,8 @@ static void fail(struct upstream *u, enum gate_failure why)
 	c->events->failed(c, why, untouched);
 }
 
-/* What was just written, but for n bytes of it that are counted elsewhere, goes out as a whole or not at all: half of it would be another request. False: not at all, and it was ended. */
+/* What was just written, but for n bytes of it that are counted elsewhere, goes out as a whole or not at all: half of
+ * it would be another request. False: not at all, and it was ended. */
 static bool may_go(struct upstream *u, size_t before, size_t n)
 {
 	enum gate_failure why = GATE_FAILURE_INTERNAL;
@@ -173,7 +176,8 @@ static void done(struct upstream *u, bool more_input)
 	upstream_rest(u);
 }
 
-/* Who says no, or speaks before all was said, may leave the rest of the body unread, and take it for the next request. */
+/* Who says no, or speaks before all was said, may leave the rest of the body unread, and take it for the next request.
+ */
 static void note_unread(struct upstream *u)
 {
 	uint16_t status = h1_response(u->h1)->status;

@@ -6,7 +6,8 @@
 
 static void on_output(void *arg);
 
-/* Output leaves at the end of the iteration: the session must not be asked from inside its own events, and many calls share a write. */
+/* Output leaves at the end of the iteration: the session must not be asked from inside its own events, and many calls
+ * share a write. */
 static void wake(struct upstream *u)
 {
 	if (u->state == UPSTREAM_READY)
@@ -60,7 +61,8 @@ static void on_end(void *user, struct h2_stream *s, const struct http_fields *tr
 	rest = !c->end_said || c->body_at < c->body.n;
 	detach(c);
 	if (rest)
-		h2_reset(s, H2_NO_ERROR); /* it answered without waiting for the rest of the request, which is lent from memory that goes now */
+		h2_reset(s, H2_NO_ERROR); /* it answered without waiting for the rest of the request, which is lent from
+					     memory that goes now */
 	c->events->end(c, trailers);
 	wake(user);
 }
@@ -102,7 +104,8 @@ static void on_closed(void *user, struct h2_stream *s, uint32_t code)
 		c->held = 0;
 		c->stream = NULL;
 		c->up = NULL;
-		c->events->failed(c, GATE_FAILURE_CUT, untouched || (u->used && c && !c->began && u->state == UPSTREAM_DEAD));
+		c->events->failed(c, GATE_FAILURE_CUT,
+				  untouched || (u->used && c && !c->began && u->state == UPSTREAM_DEAD));
 	}
 	upstream_rest(u);
 }
@@ -148,7 +151,8 @@ int upstream_h2_open(struct upstream *u, struct call *c, const struct http_reque
 	result = h2_request(u->h2, r, c, &c->stream);
 	if (result < 0) {
 		c->stream = NULL;
-		u->draining = u->draining || result == -EAGAIN; /* it said that it had room: nobody is to believe it again */
+		u->draining =
+			u->draining || result == -EAGAIN; /* it said that it had room: nobody is to believe it again */
 		return result;
 	}
 	egress_count_out(u->egress, bytes);
@@ -226,7 +230,8 @@ static bool write_output(struct upstream *u)
 		if (taken == -EIO)
 			u->no_writes = true;
 		else if (taken < n)
-			kept = keep(u, u->egress->scratch + (taken < 0 ? 0 : taken), (size_t)(n - (taken < 0 ? 0 : taken)));
+			kept = keep(u, u->egress->scratch + (taken < 0 ? 0 : taken),
+				    (size_t)(n - (taken < 0 ? 0 : taken)));
 		secret_wipe(u->egress->scratch, (size_t)n); /* heads have credentials in them */
 		if (!kept) {
 			/* frames that are not whole say something else than was judged */

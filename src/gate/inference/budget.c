@@ -93,9 +93,10 @@ static int check_tokens(const struct provider *p, const struct account *a, const
 		return ruling_set(no, RULING_BUDGET, "finish with what is there",
 				  "provider %s has written all of the %llu tokens that it may", shown,
 				  (unsigned long long)max);
-	return ruling_set(no, RULING_BUDGET, "wait for the answers that are on their way, or ask for fewer tokens",
-			  "the requests that run may use all that is left of the %llu tokens that provider %s may write",
-			  (unsigned long long)max, shown);
+	return ruling_set(
+		no, RULING_BUDGET, "wait for the answers that are on their way, or ask for fewer tokens",
+		"the requests that run may use all that is left of the %llu tokens that provider %s may write",
+		(unsigned long long)max, shown);
 }
 
 int budget_admit(struct budget *b, const struct provider *p, const char *model, uint64_t reserve,

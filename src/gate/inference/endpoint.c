@@ -71,9 +71,14 @@ static const struct {
 	bool list;             /* only of a list of models */
 	bool number;
 } parameters[] = {
-	{"beta", {"true", "false"}, false, false}, {"alt", {"sse", "json"}, false, false}, {"api-version", {0}, false, false},
-	{"limit", {0}, true, true},                {"after_id", {0}, true, false},         {"before_id", {0}, true, false},
-	{"pageSize", {0}, true, true},             {"pageToken", {0}, true, false},
+	{"beta", {"true", "false"}, false, false},
+	{"alt", {"sse", "json"}, false, false},
+	{"api-version", {0}, false, false},
+	{"limit", {0}, true, true},
+	{"after_id", {0}, true, false},
+	{"before_id", {0}, true, false},
+	{"pageSize", {0}, true, true},
+	{"pageToken", {0}, true, false},
 };
 
 /* One parameter of a query, cut at "&" and "=". */

@@ -8,7 +8,8 @@
  * Targets are relative to the provider's base URL inside the sandbox, so that they read as at the provider itself
  * ("/v1/messages", "/v1beta/models/M:generateContent"). Only listed query parameters pass: others could change the
  * reply's form and so hide its usage ("fields", "alt=proto"); a client's "key" is dropped, as every credential it
- * sends. Those of a list of models pass there only. Paths are compared byte by byte: percent-encoding in them is refused.
+ * sends. Those of a list of models pass there only. Paths are compared byte by byte: percent-encoding in them is
+ * refused.
  *
  * Pure, no allocation.
  */

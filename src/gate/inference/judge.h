@@ -31,8 +31,8 @@
  * Names that a careless parser would take for a judged one (spelling.h: "Model" is "model" to Go) are refused wherever
  * the judged name would count.
  *
- * OpenAI streams get `stream_options.include_usage: true` here, the only edit. The relay takes the event that it brings out of
- * the answer to a client that had not asked for it (usage_strip.h).
+ * OpenAI streams get `stream_options.include_usage: true` here, the only edit. The relay takes the event that it brings
+ * out of the answer to a client that had not asked for it (usage_strip.h).
  *
  * The policy must outlive struct judged. No state, no I/O.
  */
@@ -48,7 +48,8 @@ struct judged {
 	const struct endpoint *endpoint;
 	char model[ENDPOINT_MAX_MODEL + 1]; /* empty: none is named (a list of models) */
 	bool stream;
-	bool usage_added; /* to a stream, by an edit: the client does not expect the event that comes of it (usage_strip.h) */
+	bool usage_added;    /* to a stream, by an edit: the client does not expect the event that comes of it
+				(usage_strip.h) */
 	uint64_t output_max; /* tokens that the reply may have (output.h); known with the body */
 	char target[ENDPOINT_MAX_TARGET]; /* of the upstream: path and query */
 };

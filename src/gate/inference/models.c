@@ -52,7 +52,8 @@ static bool is_plain(struct sv model)
 	for (i = 0; i < model.n; i++) {
 		char c = model.p[i];
 
-		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("._-/:@+=&~", c))))
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		      (c && strchr("._-/:@+=&~", c))))
 			return false;
 	}
 	return true;
@@ -75,11 +76,14 @@ int models_choose(const struct pol_inference *inf, struct sv model, const struct
 	if (choose_provider(inf, model, io, no) < 0)
 		return -1;
 	if (!is_plain(model) && !is_listed(*io, model))
-		return ruling_set(no, RULING_DENIED, "name one model; a name with other characters must stand in the provider's models as it is, without a pattern",
+		return ruling_set(no, RULING_DENIED,
+				  "name one model; a name with other characters must stand in the provider's models as "
+				  "it is, without a pattern",
 				  "%s has characters that may make several models of it", text_show(&b, model));
 	if (takes_model(*io, model))
 		return 0;
-	(void)ruling_set(no, RULING_DENIED, "use a model that the policy allows", "provider %s does not take model %s", text_show(&a, sv_of((*io)->name)), text_show(&b, model));
+	(void)ruling_set(no, RULING_DENIED, "use a model that the policy allows", "provider %s does not take model %s",
+			 text_show(&a, sv_of((*io)->name)), text_show(&b, model));
 	if (is_plain(model) && model.n < sizeof(no->model) && strlen((*io)->name) < sizeof(no->provider)) {
 		(void)snprintf(no->provider, sizeof(no->provider), "%s", (*io)->name);
 		(void)snprintf(no->model, sizeof(no->model), "%.*s", (int)model.n, model.p);

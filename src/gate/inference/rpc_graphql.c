@@ -204,7 +204,8 @@ static int read_parameter(struct sv part, struct url_request *u, struct ruling *
 	else if (ok && p == IN_NAME)
 		ok = decode(value, &u->name);
 	if (!ok || p == IN_ODD || (p != IN_OTHER && u->has[p]))
-		return ruling_set(no, RULING_MALFORMED, "send each parameter once, spelled as in the specification", "the URL's query cannot be judged");
+		return ruling_set(no, RULING_MALFORMED, "send each parameter once, spelled as in the specification",
+				  "the URL's query cannot be judged");
 	u->has[p] = true;
 	return 0;
 }

@@ -96,7 +96,8 @@ static int judge_text(const struct net_mcp *rule, struct buf *body, struct rulin
 /* Has it nothing to judge? */
 static bool is_of_session(const struct http_request *req, const struct buf *body)
 {
-	return body->n == 0 && !req->body && !req->websocket && (sv_is(req->method, "GET") || sv_is(req->method, "DELETE"));
+	return body->n == 0 && !req->body && !req->websocket &&
+	       (sv_is(req->method, "GET") || sv_is(req->method, "DELETE"));
 }
 
 int rpc_judge_mcp(const struct net_rule *rule, const struct http_request *req, struct buf *body, struct ruling *no)

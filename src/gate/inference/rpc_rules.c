@@ -22,7 +22,8 @@ static int judge(const struct net_rule *r, const struct http_request *req, struc
 	struct buf old;
 
 	if (req->websocket)
-		return ruling_set(no, RULING_DENIED, "send ordinary requests", "what goes through a websocket cannot be held to graphql or mcp");
+		return ruling_set(no, RULING_DENIED, "send ordinary requests",
+				  "what goes through a websocket cannot be held to graphql or mcp");
 	buf_init(&copy, SCAN_MAX_BYTES);
 	if (buf_sv(&copy, buf_view(body)) < 0)
 		return ruling_set(no, RULING_MEMORY, "try again later", "out of memory");
@@ -47,24 +48,28 @@ static bool key_asks_body(const struct net_verdict *v)
 /* By its head. */
 static bool may_fit(const struct net_rule *r, const struct http_request *req)
 {
-	static const char *const json[] = {"application/json", NULL}, *const both[] = {"application/json", "application/graphql", NULL};
+	static const char *const json[] = {"application/json", NULL}, *const both[] = {"application/json",
+										       "application/graphql", NULL};
 	struct ruling no;
 
 	if (req->websocket)
 		return false;
 	if (!req->body)
 		return true;
-	return sv_is(req->method, "POST") && req->length <= RPC_BODY_MAX && body_type(&req->fields, has_mcp(r) ? json : both, &no) >= 0;
+	return sv_is(req->method, "POST") && req->length <= RPC_BODY_MAX &&
+	       body_type(&req->fields, has_mcp(r) ? json : both, &no) >= 0;
 }
 
-bool rpc_rules_begin(const struct ruleset *rules, const struct net_request *q, const struct http_request *req, struct net_verdict *v)
+bool rpc_rules_begin(const struct ruleset *rules, const struct net_request *q, const struct http_request *req,
+		     struct net_verdict *v)
 {
 	while (key_asks_body(v) && !may_fit(v->found.keyed, req))
 		v->found.keyed = net_rules_keyed(rules, q, v->found.keyed);
 	return req->body && (v->body || key_asks_body(v));
 }
 
-int rpc_rules_end(const struct ruleset *rules, struct net_request *q, const struct http_request *req, struct buf *body, struct net_verdict *v, struct ruling *no)
+int rpc_rules_end(const struct ruleset *rules, struct net_request *q, const struct http_request *req, struct buf *body,
+		  struct net_verdict *v, struct ruling *no)
 {
 	struct ruling later;
 

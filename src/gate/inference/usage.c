@@ -16,7 +16,15 @@ enum mark { MARK_ALL = 6, MARK_OTHER = 7 };
 /* A token has about as many bytes, and an event as many that are no text of the model. */
 enum { TOKEN_BYTES = 4, EVENT_BYTES = 512 };
 
-enum field { FIELD_INPUT, FIELD_OUTPUT, FIELD_THOUGHTS, FIELD_TOOL_INPUT, FIELD_CACHE_READ, FIELD_CACHE_WRITE, FIELD_TOTAL };
+enum field {
+	FIELD_INPUT,
+	FIELD_OUTPUT,
+	FIELD_THOUGHTS,
+	FIELD_TOOL_INPUT,
+	FIELD_CACHE_READ,
+	FIELD_CACHE_WRITE,
+	FIELD_TOTAL
+};
 
 static const struct {
 	enum provider_kind kind;

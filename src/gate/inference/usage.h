@@ -10,12 +10,12 @@
  * also of an array), at exactly these places: text that a model writes cannot be taken for it.
  *
  * Numbers of a malicious upstream: negative ones are nothing, large ones stop at USAGE_MAX, a smaller one never takes
- * back a larger one (all of them are cumulative within a reply). What a total has beyond input and output is output. An upstream that says too little is believed, but one
- * that says nothing is not: then the reply counts by its size. Where it is cut before its last word (a client could
- * hang up to have it uncounted), it counts as all that it might have had. The last word of a JSON object is its number
- * for output; of a stream it is the event that ends it ([DONE], message_stop, response.completed and its like),
- * whatever numbers came before: there are servers that tell with each event what was written so far. A stream that has
- * said it is complete, also where it is closed early then.
+ * back a larger one (all of them are cumulative within a reply). What a total has beyond input and output is output. An
+ * upstream that says too little is believed, but one that says nothing is not: then the reply counts by its size. Where
+ * it is cut before its last word (a client could hang up to have it uncounted), it counts as all that it might have
+ * had. The last word of a JSON object is its number for output; of a stream it is the event that ends it ([DONE],
+ * message_stop, response.completed and its like), whatever numbers came before: there are servers that tell with each
+ * event what was written so far. A stream that has said it is complete, also where it is closed early then.
  */
 #ifndef CORDON_GATE_INFERENCE_USAGE_H
 #define CORDON_GATE_INFERENCE_USAGE_H

@@ -30,7 +30,8 @@ static bool has_usage_alone(struct sv data)
 		return false;
 	choices = json_scan_get(&scan, 0, "choices");
 	usage = json_scan_get(&scan, 0, "usage");
-	return choices && json_scan_kind(&scan, choices) == SCAN_ARRAY && !json_scan_first(&scan, choices) && usage && json_scan_kind(&scan, usage) == SCAN_OBJECT;
+	return choices && json_scan_kind(&scan, choices) == SCAN_ARRAY && !json_scan_first(&scan, choices) && usage &&
+	       json_scan_kind(&scan, usage) == SCAN_OBJECT;
 }
 
 static bool is_data(struct sv line)

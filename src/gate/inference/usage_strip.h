@@ -1,10 +1,13 @@
 /*
  * usage_strip: takes the event with the usage out of a stream of OpenAI, for a client that did not ask for it.
  *
- * The gateway asks for usage itself (judge.h), and the event that answers has an empty list of choices, which a client that has not asked is not made for.
+ * The gateway asks for usage itself (judge.h), and the event that answers has an empty list of choices, which a client
+ * that has not asked is not made for.
  *
- * Bytes are fed as they arrive and in whatever pieces. What is held back is an event from its start up to where it is known not to be that one, which is the end of its
- * first line of data, and never more than USAGE_STRIP_MAX bytes: what is longer, is no JSON or has several lines of data passes as it came. Comments and all other events pass byte for byte.
+ * Bytes are fed as they arrive and in whatever pieces. What is held back is an event from its start up to where it is
+ * known not to be that one, which is the end of its first line of data, and never more than USAGE_STRIP_MAX bytes: what
+ * is longer, is no JSON or has several lines of data passes as it came. Comments and all other events pass byte for
+ * byte.
  */
 #ifndef CORDON_GATE_INFERENCE_USAGE_STRIP_H
 #define CORDON_GATE_INFERENCE_USAGE_STRIP_H

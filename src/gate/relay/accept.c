@@ -135,8 +135,9 @@ static void welcome(struct guest *g)
 static void through_door(struct guest *g, const struct door_header *h)
 {
 	static const uint32_t kinds[] = {
-		[DOOR_PROXY] = GATE_LISTEN_PROXY,	      [DOOR_TRANSPARENT] = GATE_LISTEN_TRANSPARENT, [DOOR_DNS] = GATE_LISTEN_DNS_TCP,
-		[DOOR_DNS_DATAGRAMS] = GATE_LISTEN_DNS_UDP, [DOOR_INFERENCE] = GATE_LISTEN_INFERENCE,
+		[DOOR_PROXY] = GATE_LISTEN_PROXY,         [DOOR_TRANSPARENT] = GATE_LISTEN_TRANSPARENT,
+		[DOOR_DNS] = GATE_LISTEN_DNS_TCP,         [DOOR_DNS_DATAGRAMS] = GATE_LISTEN_DNS_UDP,
+		[DOOR_INFERENCE] = GATE_LISTEN_INFERENCE,
 	};
 	struct address to = h->family == 4 ? address_of4(h->address) : address_of6(h->address);
 
@@ -225,7 +226,8 @@ int relay_listen(struct relay_listeners *all, int fd, const struct gate_listener
 		(void)close(fd);
 		return -EINVAL;
 	}
-	/* What is accepted inherits it. A small answer, a server-sent event, must not wait until the client has acknowledged the last one. Not for UNIX sockets, which do not. */
+	/* What is accepted inherits it. A small answer, a server-sent event, must not wait until the client has
+	 * acknowledged the last one. Not for UNIX sockets, which do not. */
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 	*l = (struct listener){.all = all, .what = *what, .fd = fd};
 	r = loop_watch_add(all->relay->loop, &l->watch, fd, LOOP_READ | LOOP_LEVEL, on_listener, l);

@@ -1,8 +1,8 @@
 /*
  * accept: takes connections from the sandbox's listeners, a few from each in turn, and makes guests of them.
  *
- * When the table of connections is full, guests make room (guest.h); where there is none, or the process has no descriptor left, the listeners rest until a connection has
- * ended, and clients wait in the kernel's queue.
+ * When the table of connections is full, guests make room (guest.h); where there is none, or the process has no
+ * descriptor left, the listeners rest until a connection has ended, and clients wait in the kernel's queue.
  */
 #ifndef CORDON_RELAY_ACCEPT_H
 #define CORDON_RELAY_ACCEPT_H

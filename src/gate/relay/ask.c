@@ -136,7 +136,8 @@ static void judge_again(struct guest *g)
 
 static void settle(struct relay *r, struct relay_question *q, bool yes)
 {
-	q->refused = true; /* also while those that waited are judged: whom a yes does not help is not asked about again */
+	q->refused =
+		true; /* also while those that waited are judged: whom a yes does not help is not asked about again */
 	q->until = loop_now(r->loop) + ASK_AGAIN_MS;
 	while (q->waiting)
 		judge_again(q->waiting);

@@ -1,8 +1,10 @@
 /*
- * ask: what no rule allows, a person may (network.ask). The supervisor asks; a yes comes as a new policy, which egress has as well, and then as an answer: what waited is judged again.
+ * ask: what no rule allows, a person may (network.ask). The supervisor asks; a yes comes as a new policy, which egress
+ * has as well, and then as an answer: what waited is judged again.
  *
- * A host and port are asked about once: guests that want the same wait together, and after a no nobody is asked again for ASK_AGAIN_MS. Requests within HTTP do not wait: they are refused, and may come again.
- * Where the supervisor has said that there is nobody, no question is put, and no answer promised.
+ * A host and port are asked about once: guests that want the same wait together, and after a no nobody is asked again
+ * for ASK_AGAIN_MS. Requests within HTTP do not wait: they are refused, and may come again. Where the supervisor has
+ * said that there is nobody, no question is put, and no answer promised.
  */
 #ifndef CORDON_RELAY_ASK_H
 #define CORDON_RELAY_ASK_H

@@ -142,9 +142,11 @@ static void on_no_room(void *arg)
 	call->fn(call->arg, GATE_FAILURE_INTERNAL, sv_n("", 0), -1);
 }
 
-void relay_call(struct relay_calls *c, struct relay_call *call, struct sv host, uint16_t port, relay_call_fn *fn, void *arg)
+void relay_call(struct relay_calls *c, struct relay_call *call, struct sv host, uint16_t port, relay_call_fn *fn,
+		void *arg)
 {
-	const struct gate_tunnel t = {.id = ++c->next_id, .generation = c->relay->now->number, .host = host, .port = port};
+	const struct gate_tunnel t = {
+		.id = ++c->next_id, .generation = c->relay->now->number, .host = host, .port = port};
 	struct relay_call **bucket = &c->buckets[t.id % BUCKETS];
 	AUTO_BUF body = {0};
 	bool sent;
@@ -153,7 +155,8 @@ void relay_call(struct relay_calls *c, struct relay_call *call, struct sv host, 
 	*bucket = call;
 	buf_init(&body, 1024);
 	gate_put_tunnel(&body, &t);
-	sent = !channel_busy(c->egress) && !buf_failed(&body) && channel_send(c->egress, GATE_TUNNEL, buf_view(&body)) == 0;
+	sent = !channel_busy(c->egress) && !buf_failed(&body) &&
+	       channel_send(c->egress, GATE_TUNNEL, buf_view(&body)) == 0;
 	loop_timer_set(c->relay->loop, &call->timer, sent ? ANSWER_MS : 0, sent ? on_late : on_no_room, call);
 }
 

@@ -1,11 +1,11 @@
 /*
  * channel: messages (wire/wire.h) to and from another process over a SOCK_SEQPACKET socket, on the loop.
  *
- * What the socket does not take waits here, in order; past CHANNEL_MAX bytes a channel is full and takes nothing more. Long before, channel_busy() says so: whoever
- * makes work that ends in a message asks it first.
+ * What the socket does not take waits here, in order; past CHANNEL_MAX bytes a channel is full and takes nothing more.
+ * Long before, channel_busy() says so: whoever makes work that ends in a message asks it first.
  *
- * Events come from the loop. After `gone` nothing comes, and sends fail with -EPIPE. Fds that a message brought are the receiver's to take (set to -1); what is left
- * is closed. The channel may be freed inside of its events.
+ * Events come from the loop. After `gone` nothing comes, and sends fail with -EPIPE. Fds that a message brought are the
+ * receiver's to take (set to -1); what is left is closed. The channel may be freed inside of its events.
  */
 #ifndef CORDON_RELAY_CHANNEL_H
 #define CORDON_RELAY_CHANNEL_H

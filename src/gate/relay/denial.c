@@ -12,9 +12,10 @@ static const struct {
 	uint16_t status;
 	const char *code;
 } codes[] = {
-	{400, "bad_request"},	   {403, "policy_denied"},     {405, "method_not_allowed"}, {408, "timeout"},	       {413, "body_too_large"},
-	{414, "target_too_long"},  {415, "unsupported_type"},  {417, "expectation_failed"}, {421, "misdirected"},      {429, "budget_used_up"},
-	{431, "head_too_large"},   {500, "gateway_failed"},    {501, "not_implemented"},    {503, "gateway_busy"},     {505, "version_not_supported"},
+	{400, "bad_request"},     {403, "policy_denied"},   {405, "method_not_allowed"},    {408, "timeout"},
+	{413, "body_too_large"},  {414, "target_too_long"}, {415, "unsupported_type"},      {417, "expectation_failed"},
+	{421, "misdirected"},     {429, "budget_used_up"},  {431, "head_too_large"},        {500, "gateway_failed"},
+	{501, "not_implemented"}, {503, "gateway_busy"},    {505, "version_not_supported"},
 };
 
 const char *denial_code(uint16_t status)
@@ -47,7 +48,8 @@ void denial_from_failure(struct denial *d, enum gate_failure why, struct sv text
 	if (text.n == 0 || sv_is(text, facts->phrase))
 		denial_set(d, facts->status, facts->code, facts->hint, "%s", facts->phrase);
 	else
-		denial_set(d, facts->status, facts->code, facts->hint, "%s: %s", facts->phrase, text_show(&shown, text));
+		denial_set(d, facts->status, facts->code, facts->hint, "%s: %s", facts->phrase,
+			   text_show(&shown, text));
 }
 
 void denial_from_ruling(struct denial *d, const struct ruling *no, bool inference, enum provider_kind kind)
@@ -73,7 +75,8 @@ static void message(const struct denial *d, struct json *j)
 {
 	char text[sizeof(d->detail) + sizeof(d->hint) + 32];
 
-	(void)snprintf(text, sizeof(text), "cordon: %s%s%s%s", d->detail, d->hint[0] ? " (" : "", d->hint, d->hint[0] ? ")" : "");
+	(void)snprintf(text, sizeof(text), "cordon: %s%s%s%s", d->detail, d->hint[0] ? " (" : "", d->hint,
+		       d->hint[0] ? ")" : "");
 	json_kstr(j, "message", text);
 }
 
@@ -82,7 +85,10 @@ static void anthropic_body(const struct denial *d, struct json *j)
 	json_kstr(j, "type", "error");
 	json_key(j, "error");
 	json_open(j);
-	json_kstr(j, "type", d->status == 429 ? "rate_limit_error" : d->status == 413 ? "request_too_large" : "invalid_request_error");
+	json_kstr(j, "type",
+		  d->status == 429   ? "rate_limit_error"
+		  : d->status == 413 ? "request_too_large"
+				     : "invalid_request_error");
 	message(d, j);
 	json_close(j);
 }

@@ -1,10 +1,13 @@
 /*
- * denial: an answer of Cordon's own to a request: a policy's no, a malformed request, or an upstream that could not be asked.
+ * denial: an answer of Cordon's own to a request: a policy's no, a malformed request, or an upstream that could not be
+ * asked.
  *
- * The body is JSON, in one of two forms: {"error","domain","detail","hint"}, which with status 403 is the contract of a policy's denial; or the error form of a model
- * provider, so that its SDK shows the words: for requests to models that are malformed, too large or over budget.
+ * The body is JSON, in one of two forms: {"error","domain","detail","hint"}, which with status 403 is the contract of a
+ * policy's denial; or the error form of a model provider, so that its SDK shows the words: for requests to models that
+ * are malformed, too large or over budget.
  *
- * Plain data on the caller's stack. Text that came from outside is escaped before it gets here; what is too long is cut.
+ * Plain data on the caller's stack. Text that came from outside is escaped before it gets here; what is too long is
+ * cut.
  */
 #ifndef CORDON_RELAY_DENIAL_H
 #define CORDON_RELAY_DENIAL_H
@@ -31,7 +34,8 @@ struct denial {
 enum { DENIAL_FIELDS = 3, DENIAL_BODY = 8 * 1024 };
 
 /* hint: NULL is none. */
-void denial_set(struct denial *d, uint16_t status, const char *code, const char *hint, const char *format, ...) __attribute__((format(printf, 5, 6)));
+void denial_set(struct denial *d, uint16_t status, const char *code, const char *hint, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
 
 void denial_from_failure(struct denial *d, enum gate_failure why, struct sv text);
 

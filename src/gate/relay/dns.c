@@ -51,8 +51,11 @@ void relay_dns_free(struct relay_dns *d)
 
 static void tell_denied(struct relay *r, struct sv name)
 {
-	const struct relay_event e = {
-		.domain = DOMAIN_NETWORK, .lookup = true, .subject = name, .rule = sv_of("network.dns policy"), .detail = sv_of("a name that no rule allows was looked up")};
+	const struct relay_event e = {.domain = DOMAIN_NETWORK,
+				      .lookup = true,
+				      .subject = name,
+				      .rule = sv_of("network.dns policy"),
+				      .detail = sv_of("a name that no rule allows was looked up")};
 
 	relay_events_tell(r->events, &e);
 }
@@ -119,7 +122,8 @@ static void on_socket(void *arg, unsigned events)
 		buf_clear(&out);
 		relay_dns_answer(s->relay, sv_n(query, (size_t)n), true, &out);
 		if (out.n && !buf_failed(&out))
-			(void)sendto(s->fd, out.p, out.n, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&from, n_from);
+			(void)sendto(s->fd, out.p, out.n, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&from,
+				     n_from);
 	}
 }
 

@@ -1,5 +1,6 @@
 /*
- * dns: the sandbox's name server. Names that the policy allows, on whatever port, have synthetic addresses (synthetic.h); all others do not exist. No query ever leaves.
+ * dns: the sandbox's name server. Names that the policy allows, on whatever port, have synthetic addresses
+ * (synthetic.h); all others do not exist. No query ever leaves.
  *
  * Over UDP, and over TCP with several queries on a connection, which is closed after GUEST_MS without one.
  */
@@ -18,10 +19,12 @@ void relay_dns_free(struct relay_dns *d);	  /* closes its sockets; NULL is fine 
 /* A UDP socket; taken. 0 or -errno. */
 int relay_dns_listen(struct relay_dns *d, int fd);
 
-/* Answers one query, at most udp_max bytes of its question where udp. Nothing is appended where it deserves no answer. */
+/* Answers one query, at most udp_max bytes of its question where udp. Nothing is appended where it deserves no answer.
+ */
 void relay_dns_answer(struct relay *r, struct sv query, bool udp, struct buf *out);
 
-/* A stream function: a guest that brings queries; one of GATE_LISTEN_DNS_UDP, through the door, carries them between datagrams. */
+/* A stream function: a guest that brings queries; one of GATE_LISTEN_DNS_UDP, through the door, carries them between
+ * datagrams. */
 void relay_dns_stream(void *guest, unsigned events);
 
 #endif

@@ -97,7 +97,8 @@ static void was_told(struct relay_events *e, struct kind *k);
 static void tell_kind(struct relay_events *e, struct kind *k)
 {
 	const char *at = k->text + k->n_kind;
-	struct gate_event g = {.domain = k->domain, .verdict = 1, .count = k->waiting, .subject = sv_n(at, k->n_subject)};
+	struct gate_event g = {
+		.domain = k->domain, .verdict = 1, .count = k->waiting, .subject = sv_n(at, k->n_subject)};
 
 	if (!k->waiting)
 		return;
@@ -105,7 +106,8 @@ static void tell_kind(struct relay_events *e, struct kind *k)
 	/* only the first of a kind is told in full: the subject is that one's */
 	g.detail = sv_n(at + k->n_subject + k->n_rule, k->n_detail);
 	if (k->told && k->n_detail == 0)
-		g.detail = sv_of(k->waiting > 1 ? "and so many more of its kind, whatever their path" : "and one more of its kind, whatever its path");
+		g.detail = sv_of(k->waiting > 1 ? "and so many more of its kind, whatever their path"
+						: "and one more of its kind, whatever its path");
 	if (send_event(e, &g))
 		was_told(e, k);
 }
@@ -263,7 +265,8 @@ static int put_texts(struct buf *out, const struct relay_event *event, size_t n[
 }
 
 /* NULL: no memory, or nobody has a place to give. */
-static struct kind *remember(struct relay_events *e, const struct relay_event *event, struct sv texts, const size_t n[3])
+static struct kind *remember(struct relay_events *e, const struct relay_event *event, struct sv texts,
+			     const size_t n[3])
 {
 	struct sv kind = cut(event->kind.p ? event->kind : sv_n("", 0));
 	uint32_t hash = hash_of(event->domain, kind);

@@ -12,7 +12,8 @@
 #include "gate/relay/tell.h"
 #include "vault/placeholder_set.h"
 
-void http_exchange_init(struct http_exchange *x, struct relay *r, const struct http_origin *o, const struct exchange_client *client)
+void http_exchange_init(struct http_exchange *x, struct relay *r, const struct http_origin *o,
+			const struct exchange_client *client)
 {
 	*x = (struct http_exchange){.relay = r, .origin = o, .client = client};
 	buf_init(&x->body, 0);
@@ -36,7 +37,8 @@ static void over(struct http_exchange *x)
 	x->relay->http->heads_open -= x->head;
 	relay_events_bytes(x->relay->events, x->bytes_out, x->bytes_in);
 	if (x->kind)
-		relay_events_settle(x->relay->events, x->origin->inference ? DOMAIN_INFERENCE : DOMAIN_NETWORK, sv_of(x->kind), x->refused);
+		relay_events_settle(x->relay->events, x->origin->inference ? DOMAIN_INFERENCE : DOMAIN_NETWORK,
+				    sv_of(x->kind), x->refused);
 	free(x->kind);
 	free(x->model);
 	placeholder_scan_free(x->scan);
@@ -86,7 +88,8 @@ static int refuse_large(struct http_exchange *x, size_t max)
 {
 	struct denial d;
 
-	denial_set(&d, 413, "body_too_large", "send less at a time", "the body has more than %zu bytes, and must be read as a whole to be judged", max);
+	denial_set(&d, 413, "body_too_large", "send less at a time",
+		   "the body has more than %zu bytes, and must be read as a whole to be judged", max);
 	tell_denied(x, "", d.detail);
 	return http_exchange_refuse(x, &d);
 }
@@ -167,7 +170,8 @@ static uint64_t size_of_fields(const struct http_fields *f)
 
 static uint64_t size_of_head(const struct http_request *r)
 {
-	return r->method.n + r->target.n + strlen("  HTTP/1.1\r\n") + r->host.n + strlen("host: \r\n") + size_of_fields(&r->fields) + strlen("\r\n");
+	return r->method.n + r->target.n + strlen("  HTTP/1.1\r\n") + r->host.n + strlen("host: \r\n") +
+	       size_of_fields(&r->fields) + strlen("\r\n");
 }
 
 static void end_if_sent(struct http_exchange *x)
@@ -215,7 +219,9 @@ static void pass(struct http_exchange *x, struct sv bytes)
 
 	if (x->form && http_exchange_judge_form(x, bytes) < 0)
 		return;
-	found = x->scan ? placeholder_scan_feed(x->scan, bytes) : x->frames ? frames_feed(x->frames, bytes) : PLACEHOLDER_NONE;
+	found = x->scan     ? placeholder_scan_feed(x->scan, bytes)
+		: x->frames ? frames_feed(x->frames, bytes)
+			    : PLACEHOLDER_NONE;
 	if (found != PLACEHOLDER_NONE) {
 		(void)refuse_placeholder(x, found);
 		return;
@@ -315,7 +321,10 @@ static int refuse_link(struct http_exchange *x, int error)
 
 int http_exchange_send(struct http_exchange *x, const struct http_request *head, uint32_t provider)
 {
-	struct link_request r = {.head = *head, .inference = x->origin->inference, .provider = provider, .generation = x->relay->now->number};
+	struct link_request r = {.head = *head,
+				 .inference = x->origin->inference,
+				 .provider = provider,
+				 .generation = x->relay->now->number};
 	int e;
 
 	r.head.expect_continue = false; /* answered here */
@@ -363,7 +372,8 @@ void http_exchange_judge_again(struct http_exchange *x)
 	/* what is being collected is judged when it is complete, by the policy of that moment */
 	if (x->state != EXCHANGE_PASS || http_exchange_allowed_still(x))
 		return;
-	denial_set(&d, 403, "policy_denied", "ask the operator to allow it in the policy that is in force now", "the policy changed and no longer allows this");
+	denial_set(&d, 403, "policy_denied", "ask the operator to allow it in the policy that is in force now",
+		   "the policy changed and no longer allows this");
 	d.domain = x->origin->inference ? "inference" : "network";
 	(void)http_exchange_refuse(x, &d);
 }

@@ -1,22 +1,28 @@
 /*
  * exchange: one request's life, the same for HTTP/1.1 and HTTP/2.
  *
- *	head -> may anything be served? -> judged by the network rules, or as a request to a model -> placeholders -> over the link to egress
- *	     -> body, as it comes; or collected first, where a rule or a model's name is in it -> answer, as it comes -> end
+ *	head -> may anything be served? -> judged by the network rules, or as a request to a model -> placeholders ->
+ * over the link to egress
+ *	     -> body, as it comes; or collected first, where a rule or a model's name is in it -> answer, as it comes ->
+ * end
  *
- * A session (session_h1.h, session_h2.h) owns the struct, tells what the client sent by the http_exchange_*() calls, and is told what to answer by its
- * struct exchange_client. What is refused never reached the link, or was taken back (reset) before it was complete.
+ * A session (session_h1.h, session_h2.h) owns the struct, tells what the client sent by the http_exchange_*() calls,
+ * and is told what to answer by its struct exchange_client. What is refused never reached the link, or was taken back
+ * (reset) before it was complete.
  *
- * Flow. Bytes of the request's body that the link has no credit for wait here: a session stops giving more while http_exchange_ready() is false, and `moved`
- * tells what is out of the way. Bytes of the answer are given by `data` as they come; the session says with http_exchange_consumed() when the client has taken
- * them, and egress stops after LINK_WINDOW bytes that it has not.
+ * Flow. Bytes of the request's body that the link has no credit for wait here: a session stops giving more while
+ * http_exchange_ready() is false, and `moved` tells what is out of the way. Bytes of the answer are given by `data` as
+ * they come; the session says with http_exchange_consumed() when the client has taken them, and egress stops after
+ * LINK_WINDOW bytes that it has not.
  *
- * Placeholders (vault/placeholder_set.h). A request under a rule that names a credential may have them in fields and in parameters of its query: these are left
- * out, since egress puts its own there. Everywhere else the request is refused; of a body that is passed on as it comes, no byte of a placeholder has left by then.
- * Of a websocket the messages are searched that the client does not compress (frames.h); all but the end of a placeholder may have left.
+ * Placeholders (vault/placeholder_set.h). A request under a rule that names a credential may have them in fields and in
+ * parameters of its query: these are left out, since egress puts its own there. Everywhere else the request is refused;
+ * of a body that is passed on as it comes, no byte of a placeholder has left by then. Of a websocket the messages are
+ * searched that the client does not compress (frames.h); all but the end of a placeholder may have left.
  *
- * Ownership. request and trailers are borrowed until the exchange is over: after `end`, `refuse`, `cut`, or http_exchange_abort(). All of these leave the
- * struct ready for the next http_exchange_begin(). In a call of the client's table the exchange may be aborted, but not begun anew: but for `end`.
+ * Ownership. request and trailers are borrowed until the exchange is over: after `end`, `refuse`, `cut`, or
+ * http_exchange_abort(). All of these leave the struct ready for the next http_exchange_begin(). In a call of the
+ * client's table the exchange may be aborted, but not begun anew: but for `end`.
  */
 #ifndef CORDON_RELAY_EXCHANGE_H
 #define CORDON_RELAY_EXCHANGE_H
@@ -34,8 +40,8 @@ struct usage_strip;	 /* gate/inference/usage_strip.h */
 
 enum {
 	EXCHANGE_COLLECTED_MAX = 256 << 20, /* bytes of all bodies that are being collected */
-	EXCHANGE_HEADS_MAX = 32 << 20,	    /* bytes of all heads of requests that are not over; egress holds them too */
-	EXCHANGE_FIELD = 32,		    /* what a field costs besides its bytes */
+	EXCHANGE_HEADS_MAX = 32 << 20, /* bytes of all heads of requests that are not over; egress holds them too */
+	EXCHANGE_FIELD = 32,           /* what a field costs besides its bytes */
 };
 
 /* How to answer. */
@@ -94,7 +100,8 @@ struct http_exchange {
 	uint64_t head_out; /* of bytes_out: the head */
 };
 
-void http_exchange_init(struct http_exchange *x, struct relay *r, const struct http_origin *o, const struct exchange_client *client);
+void http_exchange_init(struct http_exchange *x, struct relay *r, const struct http_origin *o,
+			const struct exchange_client *client);
 
 /* Judges. The answer, where it is a refusal, comes before this returns. */
 void http_exchange_begin(struct http_exchange *x, const struct http_request *req);
@@ -106,7 +113,8 @@ bool http_exchange_ready(const struct http_exchange *x);
 /* n bytes of `data` are with the client. */
 void http_exchange_consumed(struct http_exchange *x, size_t n);
 
-/* The client is gone, or must not have more: nothing of the client's table is called any more. Idle ones are left alone. */
+/* The client is gone, or must not have more: nothing of the client's table is called any more. Idle ones are left
+ * alone. */
 void http_exchange_abort(struct http_exchange *x);
 
 /* A new policy is in force: ends what it forbids. */
@@ -139,7 +147,8 @@ int http_exchange_judge_network(struct http_exchange *x);
 int http_exchange_judge_trailers(struct http_exchange *x);
 /* The next bytes of its body. 0, or -1: refused, since they ask for another method. */
 int http_exchange_judge_form(struct http_exchange *x, struct sv bytes);
-/* Does the policy in force still allow what is on its way? A body that has not begun is watched from now on, where it wants that. */
+/* Does the policy in force still allow what is on its way? A body that has not begun is watched from now on, where it
+ * wants that. */
 bool http_exchange_allowed_still(struct http_exchange *x);
 
 #endif

@@ -70,12 +70,14 @@ static int deny(struct http_exchange *x, const struct net_request *q, const stru
 	name_rule(rules, v, &why, rule);
 	tell_denied(x, rule, why.text);
 	asked = v->ask && relay_ask(x->relay, q->host, q->port);
-	denial_set(&d, 403, "policy_denied", asked ? "a person is being asked; try again in a minute" : why.hint, "%s", why.text);
+	denial_set(&d, 403, "policy_denied", asked ? "a person is being asked; try again in a minute" : why.hint, "%s",
+		   why.text);
 	d.domain = "network";
 	return http_exchange_refuse(x, &d);
 }
 
-static int deny_body(struct http_exchange *x, const struct net_request *q, const struct net_verdict *v, const struct ruling *no)
+static int deny_body(struct http_exchange *x, const struct net_request *q, const struct net_verdict *v,
+		     const struct ruling *no)
 {
 	const struct ruleset *rules = x->relay->now->rules;
 	struct reason why;
@@ -127,7 +129,8 @@ static int find_body_rules(struct http_exchange *x, struct net_request *q, struc
 
 	if (rpc_rules_end(x->relay->now->rules, q, x->request, &x->body, v, &no) == 0)
 		return 0;
-	return no.status == RULING_MEMORY ? refuse_form(x, 503, NULL, no.detail) : deny_body(x, &first_question, &first, &no);
+	return no.status == RULING_MEMORY ? refuse_form(x, 503, NULL, no.detail)
+					  : deny_body(x, &first_question, &first, &no);
 }
 
 /* The body was collected, or there is none. */
@@ -144,7 +147,8 @@ int http_exchange_judge_form(struct http_exchange *x, struct sv bytes)
 	if (!net_form_feed(x->form, bytes))
 		return 0;
 	if (x->form->illegible)
-		return refuse_form(x, 403, "send it in UTF-8, and JSON without comments and odd quotes", net_form_illegible);
+		return refuse_form(x, 403, "send it in UTF-8, and JSON without comments and odd quotes",
+				   net_form_illegible);
 	q.asks.override = true;
 	net_rules_request(x->relay->now->rules, &q, &v);
 	if (!v.allow)
@@ -166,7 +170,8 @@ static struct net_form *new_form(const struct http_fields *fields)
 	return form;
 }
 
-/* A body that must not ask for another method is looked into on its way, one that was collected at once. Egress unpacks it, too. */
+/* A body that must not ask for another method is looked into on its way, one that was collected at once. Egress unpacks
+ * it, too. */
 static int watch_form(struct http_exchange *x, const struct net_request *q, const struct net_verdict *v)
 {
 	if (!net_form_matters(x->relay->now->rules, q, v))
@@ -179,13 +184,15 @@ static int watch_form(struct http_exchange *x, const struct net_request *q, cons
 
 int http_exchange_judge_network(struct http_exchange *x)
 {
-	struct http_field fields[HTTP_MAX_FIELDS] __attribute__((uninitialized)); /* few of them are used: clearing all would cost more than judging */
+	struct http_field fields[HTTP_MAX_FIELDS]
+		__attribute__((uninitialized)); /* few of them are used: clearing all would cost more than judging */
 	struct http_request head = *x->request;
 	struct net_request q = question(x);
 	struct net_verdict v;
 
 	if (sv_is(head.method, "CONNECT"))
-		return refuse_form(x, 405, "open a connection for it", "CONNECT must be the first request of a connection to the proxy");
+		return refuse_form(x, 405, "open a connection for it",
+				   "CONNECT must be the first request of a connection to the proxy");
 	if (x->origin->proxy && head.tls)
 		return refuse_form(x, 400, "use CONNECT", "the proxy does not make https:// out of a plain request");
 	net_recent_request(x->relay->now->recent, &q, &v);
@@ -222,7 +229,8 @@ int http_exchange_judge_trailers(struct http_exchange *x)
 	return v.allow ? 0 : deny(x, &q, &v);
 }
 
-/* A body that is under way, and was not looked into so far. False: it asks, or a part of it that the policy now wants to see is gone. */
+/* A body that is under way, and was not looked into so far. False: it asks, or a part of it that the policy now wants
+ * to see is gone. */
 static bool watch_form_still(struct http_exchange *x, const struct net_request *q, const struct net_verdict *v)
 {
 	if (x->form || x->all_given || !x->request->body || !net_form_matters(x->relay->now->rules, q, v))
@@ -242,7 +250,8 @@ bool http_exchange_allowed_still(struct http_exchange *x)
 		return inference_allowed_still(x);
 	q = question(x);
 	net_rules_request(x->relay->now->rules, &q, &v);
-	/* a rule that has a say in the body must have seen it as a whole; egress, which has it too, judges one that was collected */
+	/* a rule that has a say in the body must have seen it as a whole; egress, which has it too, judges one that was
+	 * collected */
 	if (!v.allow || (v.body && !x->collected && (x->request->body || x->request->websocket)))
 		return false;
 	return watch_form_still(x, &q, &v);

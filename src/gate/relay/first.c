@@ -21,7 +21,8 @@ enum first_kind first_look(struct sv bytes, struct hello *ret)
 	return FIRST_BAD;
 }
 
-static const char *address_fault(const struct ruleset *rules, const struct hello *hello, uint16_t port, enum net_way way)
+static const char *address_fault(const struct ruleset *rules, const struct hello *hello, uint16_t port,
+				 enum net_way way)
 {
 	struct net_verdict v;
 
@@ -35,14 +36,16 @@ static const char *address_fault(const struct ruleset *rules, const struct hello
 	return NULL;
 }
 
-const char *first_name_fault(const struct ruleset *rules, const struct hello *hello, const char *host, bool is_address, uint16_t port, enum net_way way)
+const char *first_name_fault(const struct ruleset *rules, const struct hello *hello, const char *host, bool is_address,
+			     uint16_t port, enum net_way way)
 {
 	if (is_address)
 		return address_fault(rules, hello, port, way);
 	if (!hello->name[0])
 		return "the ClientHello has no server name";
 	if (strcmp(hello->name, host) != 0)
-		return hello->ech ? "the ClientHello hides its name behind another one" : "the ClientHello names another host";
+		return hello->ech ? "the ClientHello hides its name behind another one"
+				  : "the ClientHello names another host";
 	return NULL;
 }
 

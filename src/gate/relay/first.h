@@ -22,10 +22,12 @@ enum first_kind {
 enum first_kind first_look(struct sv bytes, struct hello *ret);
 
 /*
- * NULL, or why not: a fixed phrase. A host that is a name must be the one in the ClientHello, which may then have an encrypted one besides (most are dummies;
- * the server of a true one is this name's). An address is no name to compare with: the ClientHello may have none, or one that no rule denies or looks inside.
+ * NULL, or why not: a fixed phrase. A host that is a name must be the one in the ClientHello, which may then have an
+ * encrypted one besides (most are dummies; the server of a true one is this name's). An address is no name to compare
+ * with: the ClientHello may have none, or one that no rule denies or looks inside.
  */
-const char *first_name_fault(const struct ruleset *rules, const struct hello *hello, const char *host, bool is_address, uint16_t port, enum net_way way);
+const char *first_name_fault(const struct ruleset *rules, const struct hello *hello, const char *host, bool is_address,
+			     uint16_t port, enum net_way way);
 
 /* The phrase with the name that the ClientHello has, where it has one; for the log. Returns out. */
 enum { FIRST_FAULT = HELLO_NAME_MAX + 128 };

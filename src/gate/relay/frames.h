@@ -1,8 +1,9 @@
 /*
  * frames: what a client says in a websocket, searched for placeholders.
  *
- * Its frames are masked by four bytes that stand before each, so that no placeholder is seen in them as they pass. This reads along, and holds nothing up: what is refused is the bytes with which a
- * placeholder is complete. Not seen are messages in frames that say of themselves that they are compressed.
+ * Its frames are masked by four bytes that stand before each, so that no placeholder is seen in them as they pass. This
+ * reads along, and holds nothing up: what is refused is the bytes with which a placeholder is complete. Not seen are
+ * messages in frames that say of themselves that they are compressed.
  */
 #ifndef CORDON_RELAY_FRAMES_H
 #define CORDON_RELAY_FRAMES_H

@@ -1,12 +1,15 @@
 /*
- * guest: a connection from inside that has not found its way yet: accepted, maybe half of a handshake, head or ClientHello read.
+ * guest: a connection from inside that has not found its way yet: accepted, maybe half of a handshake, head or
+ * ClientHello read.
  *
- * Guests are the cheap state that anybody inside can make many of, so they are bounded: in time (GUEST_MS for each phase) and in number. When the table of connections is
- * full, the guest that has let us wait longest makes room; one that waits for us (for egress or the vault) only where there is no other. Sessions and tunnels, which have been
+ * Guests are the cheap state that anybody inside can make many of, so they are bounded: in time (GUEST_MS for each
+ * phase) and in number. When the table of connections is full, the guest that has let us wait longest makes room; one
+ * that waits for us (for egress or the vault) only where there is no other. Sessions and tunnels, which have been
  * through the door, are not touched.
  *
- * A guest ends in one of guest_close(), guest_reset(), guest_take_stream() and guest_take_fd(); it is freed then, with whatever it waited for. The functions of accept,
- * proxy, transparent, route and intercept pass it on to each other by guest_phase().
+ * A guest ends in one of guest_close(), guest_reset(), guest_take_stream() and guest_take_fd(); it is freed then, with
+ * whatever it waited for. The functions of accept, proxy, transparent, route and intercept pass it on to each other by
+ * guest_phase().
  */
 #ifndef CORDON_RELAY_GUEST_H
 #define CORDON_RELAY_GUEST_H
@@ -73,7 +76,8 @@ void guest_phase(struct guest *g, stream_fn *fn);
 /* The same, but it is others whom it waits for: they have time limits of their own. */
 void guest_wait(struct guest *g, stream_fn *fn);
 
-/* Reads what is there into `first`. 1: more is there now; 0: nothing came; -1: the end, a failure, or more than GUEST_BYTES: end the guest. */
+/* Reads what is there into `first`. 1: more is there now; 0: nothing came; -1: the end, a failure, or more than
+ * GUEST_BYTES: end the guest. */
 int guest_read(struct guest *g);
 
 /* Forgets the first n bytes of what was read. */
@@ -85,7 +89,8 @@ int guest_answer(struct guest *g, struct sv bytes);
 /* The ends. close: in peace. reset: so that the client sees it at once. */
 void guest_close(struct guest *g);
 void guest_reset(struct guest *g);
-/* The stream with what was read given back to it; NULL: no memory, and the guest is gone as well. It still counts as a connection. */
+/* The stream with what was read given back to it; NULL: no memory, and the guest is gone as well. It still counts as a
+ * connection. */
 struct stream *guest_take_stream(struct guest *g);
 /* The socket, what was read in *first, and the upstream (-1: none); or -1. It still counts as a connection. */
 int guest_take_fd(struct guest *g, struct buf *first, int *upstream);

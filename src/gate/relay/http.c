@@ -111,7 +111,8 @@ void http_done(struct relay *r)
 	r->http = NULL;
 }
 
-void session_begin(struct session *s, const struct session_kind *kind, struct relay *r, struct stream *stream, const struct http_origin *o)
+void session_begin(struct session *s, const struct session_kind *kind, struct relay *r, struct stream *stream,
+		   const struct http_origin *o)
 {
 	struct session **first = &r->http->sessions;
 

@@ -68,7 +68,8 @@ static bool is_credential(struct sv name)
 }
 
 /* But for credentials, and what does not pass to a provider. */
-static void keep_fields(const struct provider *p, const struct http_fields *from, struct http_field *to, struct http_fields *ret)
+static void keep_fields(const struct provider *p, const struct http_fields *from, struct http_field *to,
+			struct http_fields *ret)
 {
 	uint32_t i, n = 0;
 
@@ -109,12 +110,14 @@ static void allowed(struct http_exchange *x, const struct judged *j)
 	AUTO_BUF kind = {0};
 
 	put_kind(x, j, &kind);
-	/* the first of a kind is named before anything can hide it; of others only those count that are within the budget, which egress knows */
+	/* the first of a kind is named before anything can hide it; of others only those count that are within the
+	 * budget, which egress knows */
 	if (!buf_failed(&kind) && relay_events_begin(x->relay->events, DOMAIN_INFERENCE, buf_view(&kind))) {
 		x->kind = buf_take(&kind);
 		return;
 	}
-	(void)snprintf(rule, sizeof(rule), "inference.providers %.100s%s%.100s", j->provider->name, j->model[0] ? " model " : "", j->model);
+	(void)snprintf(rule, sizeof(rule), "inference.providers %.100s%s%.100s", j->provider->name,
+		       j->model[0] ? " model " : "", j->model);
 	tell_allowed(x, buf_view(&kind), rule);
 }
 
@@ -126,7 +129,8 @@ static int send_to(struct http_exchange *x, const struct judged *j, struct http_
 	struct http_target t;
 	struct ruling no;
 
-	if (url.n + http_target_growth(url) > sizeof(path) || http_target(sv_of("GET"), url, path, &t) || t.form != HTTP_FORM_ABSOLUTE) {
+	if (url.n + http_target_growth(url) > sizeof(path) || http_target(sv_of("GET"), url, path, &t) ||
+	    t.form != HTTP_FORM_ABSOLUTE) {
 		(void)ruling_set(&no, RULING_DENIED, "ask the operator", "the provider's url cannot be used");
 		return refuse(x, &no);
 	}
@@ -146,8 +150,8 @@ static int send_to(struct http_exchange *x, const struct judged *j, struct http_
 }
 
 /*
- * Judges the body in its canonical form, where escapes hide nothing. What is taken out of it then may have been part of what was judged, so that it is judged again:
- * what is judged is what is sent.
+ * Judges the body in its canonical form, where escapes hide nothing. What is taken out of it then may have been part of
+ * what was judged, so that it is judged again: what is judged is what is sent.
  */
 static int judge_collected(struct http_exchange *x, struct judged *j)
 {
@@ -231,7 +235,8 @@ static bool is_plain_stream(const struct http_response *r)
 {
 	const struct sv *type = http_field(&r->fields, "content-type");
 
-	return r->status >= 200 && r->body && type && type->n >= 17 && http_eq_nocase(sv_n(type->p, 17), "text/event-stream") && !http_field(&r->fields, "content-encoding");
+	return r->status >= 200 && r->body && type && type->n >= 17 &&
+	       http_eq_nocase(sv_n(type->p, 17), "text/event-stream") && !http_field(&r->fields, "content-encoding");
 }
 
 int inference_answer_begin(struct http_exchange *x, struct http_response *r)

@@ -24,8 +24,9 @@ int inference_judge(struct http_exchange *x);
 bool inference_allowed_still(const struct http_exchange *x);
 
 /*
- * The answer to a stream for which the usage was asked for here, not by the client: the event that has it is left out (usage_strip.h). Egress, which counts, sees it.
- * begin: of its head, which may change. give: the next bytes to the client; with `end` what was held. Each: 0 or -ENOMEM.
+ * The answer to a stream for which the usage was asked for here, not by the client: the event that has it is left out
+ * (usage_strip.h). Egress, which counts, sees it. begin: of its head, which may change. give: the next bytes to the
+ * client; with `end` what was held. Each: 0 or -ENOMEM.
  */
 int inference_answer_begin(struct http_exchange *x, struct http_response *r);
 int inference_answer_give(struct http_exchange *x, struct sv bytes, bool end);

@@ -23,7 +23,8 @@ static void on_leaf(void *arg, const struct tls_leaf *leaf)
 	}
 	buf_clear(&g->first);
 	guest_phase(g, on_handshake);
-	if (stream_tls_server(g->stream, g->relay->tls, leaf, ALPN_H1 | ALPN_H10 | (session_h2_room(g->relay) ? ALPN_H2 : 0)) < 0)
+	if (stream_tls_server(g->stream, g->relay->tls, leaf,
+			      ALPN_H1 | ALPN_H10 | (session_h2_room(g->relay) ? ALPN_H2 : 0)) < 0)
 		guest_reset(g);
 }
 

@@ -1,8 +1,9 @@
 /*
  * leaves: certificates to end TLS with, by host; minted by the vault, which alone has the CA's key.
  *
- * A host is minted for once, however many wait for it. A wait lives in the waiter's struct, zeroed before first use; its answer comes once, from the loop, never from
- * inside relay_leaf_wait(), and not after relay_leaf_cancel(). When the vault is gone, hosts that are cached still have their leaves; others get none.
+ * A host is minted for once, however many wait for it. A wait lives in the waiter's struct, zeroed before first use;
+ * its answer comes once, from the loop, never from inside relay_leaf_wait(), and not after relay_leaf_cancel(). When
+ * the vault is gone, hosts that are cached still have their leaves; others get none.
  *
  * Limits: RELAY_LEAVES cached; RELAY_LEAF_HOSTS waited for at once; RELAY_LEAF_MS for an answer.
  */

@@ -1,5 +1,6 @@
 /*
- * pipes: a pool of pipes to splice through. A tunnel has one only while bytes are on their way, so idle tunnels cost none.
+ * pipes: a pool of pipes to splice through. A tunnel has one only while bytes are on their way, so idle tunnels cost
+ * none.
  */
 #ifndef CORDON_RELAY_PIPES_H
 #define CORDON_RELAY_PIPES_H

@@ -8,8 +8,9 @@
 #include "vault/placeholder_set.h"
 
 /*
- * One scan runs over all heads, text after text, so that a request costs no allocation. Between two of them stand line feeds, which no text has: what was
- * begun in one is not found to be completed by the next. Texts are laid side by side first, since the scan passes over long ones in large steps.
+ * One scan runs over all heads, text after text, so that a request costs no allocation. Between two of them stand line
+ * feeds, which no text has: what was begun in one is not found to be completed by the next. Texts are laid side by side
+ * first, since the scan passes over long ones in large steps.
  */
 static const char between[] = {'\n', '\n', '\n'};
 
@@ -84,7 +85,9 @@ bool placeholders_in_fields(struct http_exchange *x, const struct http_fields *f
 
 int placeholders_refuse(struct http_exchange *x, const char *where)
 {
-	static const char hint[] = "it stands for a key that is not in this sandbox, and is never filled in: send the request without it; where a rule has that credential for a host, the gateway adds it to each request by itself, and to no body";
+	static const char hint[] = "it stands for a key that is not in this sandbox, and is never filled in: send the "
+				   "request without it; where a rule has that credential for a host, the gateway adds "
+				   "it to each request by itself, and to no body";
 	struct denial d;
 
 	denial_set(&d, 403, "policy_denied", hint,
@@ -97,20 +100,24 @@ int placeholders_refuse(struct http_exchange *x, const char *where)
 int placeholders_mask_body(struct http_exchange *x)
 {
 	struct denial d;
-	int n = x->relay->placeholders && x->body.n ? placeholder_mask_json(x->relay->placeholders, x->body.p, x->body.n) : 0;
+	int n = x->relay->placeholders && x->body.n
+			? placeholder_mask_json(x->relay->placeholders, x->body.p, x->body.n)
+			: 0;
 
 	if (n < 0) {
 		denial_set(&d, 503, "gateway_busy", "try again later", "out of memory");
 		return http_exchange_refuse(x, &d);
 	}
 	if (n > 0)
-		tell_note(x, "placeholder in a body", "a placeholder for a credential was in the body: it was overwritten");
+		tell_note(x, "placeholder in a body",
+			  "a placeholder for a credential was in the body: it was overwritten");
 	return n > 0;
 }
 
 int placeholders_check_body(struct http_exchange *x)
 {
-	if (x->collected && x->relay->placeholders && placeholder_find(x->relay->placeholders, buf_view(&x->body)) != PLACEHOLDER_NONE)
+	if (x->collected && x->relay->placeholders &&
+	    placeholder_find(x->relay->placeholders, buf_view(&x->body)) != PLACEHOLDER_NONE)
 		return placeholders_refuse(x, "body");
 	return 0;
 }

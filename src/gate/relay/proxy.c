@@ -45,7 +45,9 @@ static void on_socks(void *arg, unsigned events)
 		return;
 	}
 	if (step == SOCKS_REFUSE)
-		tell_refused(g->relay, DOMAIN_NETWORK, g->socks->host_n ? socks_host(g->socks) : sv_of("the proxy's port"), "this is no SOCKS request that can be served");
+		tell_refused(g->relay, DOMAIN_NETWORK,
+			     g->socks->host_n ? socks_host(g->socks) : sv_of("the proxy's port"),
+			     "this is no SOCKS request that can be served");
 	if (step == SOCKS_REFUSE && guest_answer(g, buf_view(&out)) == 0)
 		guest_close(g);
 	else
@@ -75,7 +77,8 @@ static void refuse_connect(struct guest *g)
 	h1_seen(g->h1, &start, &host);
 	tell_malformed(g->relay, &(struct http_origin){.proxy = true}, start, host, fault.reason);
 	buf_init(&out, 4096);
-	if (h1_write_error(&out, fault.status, "bad_request", NULL, fault.reason, NULL) == 0 && guest_answer(g, buf_view(&out)) == 0)
+	if (h1_write_error(&out, fault.status, "bad_request", NULL, fault.reason, NULL) == 0 &&
+	    guest_answer(g, buf_view(&out)) == 0)
 		guest_close(g);
 	else
 		guest_reset(g);

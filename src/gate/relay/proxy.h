@@ -1,5 +1,6 @@
 /*
- * proxy: a guest of the proxy port. Its first byte tells SOCKS 5 from HTTP; of HTTP, CONNECT is read here and everything else goes to http.h with all its bytes.
+ * proxy: a guest of the proxy port. Its first byte tells SOCKS 5 from HTTP; of HTTP, CONNECT is read here and
+ * everything else goes to http.h with all its bytes.
  */
 #ifndef CORDON_RELAY_PROXY_H
 #define CORDON_RELAY_PROXY_H

@@ -76,7 +76,8 @@ static void on_refused(void *arg, unsigned events)
 
 int relay_refused_listen(struct relay_refused *f, int fd)
 {
-	int r = f->fd >= 0 ? -EEXIST : loop_watch_add(f->relay->loop, &f->watch, fd, LOOP_READ | LOOP_LEVEL, on_refused, f);
+	int r = f->fd >= 0 ? -EEXIST
+			   : loop_watch_add(f->relay->loop, &f->watch, fd, LOOP_READ | LOOP_LEVEL, on_refused, f);
 
 	if (r < 0)
 		(void)close(fd);

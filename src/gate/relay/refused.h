@@ -1,5 +1,6 @@
 /*
- * refused: connections that the kernel refused in the sandbox, because no rule could allow them (model/reach.h), come to the log like those that are refused here.
+ * refused: connections that the kernel refused in the sandbox, because no rule could allow them (model/reach.h), come
+ * to the log like those that are refused here.
  */
 #ifndef CORDON_RELAY_REFUSED_H
 #define CORDON_RELAY_REFUSED_H

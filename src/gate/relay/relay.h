@@ -1,22 +1,26 @@
 /*
- * relay: the role that parses the workload's bytes. It holds no credential, has no way out of its own, and judges everything; egress judges again.
+ * relay: the role that parses the workload's bytes. It holds no credential, has no way out of its own, and judges
+ * everything; egress judges again.
  *
- * One struct relay per process. Connections come from the sandbox's listeners (accept.h) as guests (guest.h), of whom only the kind is known. By kind and first bytes they
- * become one of:
+ * One struct relay per process. Connections come from the sandbox's listeners (accept.h) as guests (guest.h), of whom
+ * only the kind is known. By kind and first bytes they become one of:
  *
- *	tunnel.h	bytes both ways, after the name was judged and, where TLS is spoken, the ClientHello's name equals it
- *	intercept.h	TLS that ends here, because a rule or a credential must look inside: then HTTP
- *	http.h		HTTP sessions (1.1 and 2): each request becomes an exchange that is judged, sent over the link, and answered
- *	dns.h		names that policy allows get synthetic addresses; others do not exist
+ *	tunnel.h	bytes both ways, after the name was judged and, where TLS is spoken, the ClientHello's name
+ * equals it intercept.h	TLS that ends here, because a rule or a credential must look inside: then HTTP
+ *	http.h		HTTP sessions (1.1 and 2): each request becomes an exchange that is judged, sent over the link,
+ * and answered dns.h		names that policy allows get synthetic addresses; others do not exist
  *
- *	accept -> proxy (CONNECT, SOCKS) or transparent -> route (judges host and port) -> calls (egress dials) -> tunnel
+ *	accept -> proxy (CONNECT, SOCKS) or transparent -> route (judges host and port) -> calls (egress dials) ->
+ * tunnel
  *										     -> intercept -> http
  *
- * A generation of the policy is immutable and counted by reference: what was judged by an old one is judged again when a new one comes, and closed where that says no.
+ * A generation of the policy is immutable and counted by reference: what was judged by an old one is judged again when
+ * a new one comes, and closed where that says no.
  *
- * What http.h gives to the rest: http_serve(), http_judge_again(), and `extern const struct link_events http_link_events`, whose user is the struct relay; setup.c
- * makes r->link with it. Its `gone` calls relay_stop(). The stream that http_serve() takes may have bytes that were read and given back: it reads at
- * once, without waiting for STREAM_READ. When it has ended the stream it calls relay_connection_over(), once.
+ * What http.h gives to the rest: http_serve(), http_judge_again(), and `extern const struct link_events
+ * http_link_events`, whose user is the struct relay; setup.c makes r->link with it. Its `gone` calls relay_stop(). The
+ * stream that http_serve() takes may have bytes that were read and given back: it reads at once, without waiting for
+ * STREAM_READ. When it has ended the stream it calls relay_connection_over(), once.
  */
 #ifndef CORDON_RELAY_H
 #define CORDON_RELAY_H
@@ -47,7 +51,8 @@ struct relay_dns;	/* gate/relay/dns.h */
 struct relay_refused;	/* gate/relay/refused.h */
 struct relay_http;	/* gate/relay/http.h: all sessions, and what they share */
 
-/* One policy, as long as somebody uses it: relay_generation_ref(), relay_generation_unref() (gate/relay/generation.h). */
+/* One policy, as long as somebody uses it: relay_generation_ref(), relay_generation_unref() (gate/relay/generation.h).
+ */
 struct generation {
 	unsigned users;
 	uint64_t number;

@@ -38,14 +38,16 @@ static void tell_denied(struct relay *r, const char *host, uint16_t port, const 
 	relay_events_tell(r->events, &e);
 }
 
-static void put_rule(const struct ruleset *rules, const struct net_verdict *v, const struct reason *reason, char *out, size_t size)
+static void put_rule(const struct ruleset *rules, const struct net_verdict *v, const struct reason *reason, char *out,
+		     size_t size)
 {
 	struct net_where where;
 
 	(void)snprintf(out, size, "%s (%s)", reason->rule, net_rules_where(rules, v, &where));
 }
 
-static void tell_verdict(struct relay *r, const char *host, uint16_t port, const struct net_verdict *v, struct reason *reason)
+static void tell_verdict(struct relay *r, const char *host, uint16_t port, const struct net_verdict *v,
+			 struct reason *reason)
 {
 	const struct ruleset *rules = r->now->rules;
 	struct net_request asked = {.host = sv_of(host), .port = port};

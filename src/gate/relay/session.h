@@ -1,8 +1,9 @@
 /*
  * session: what sessions of both versions have in common, and what all of them share.
  *
- * A session owns its stream. It ends at most once, by session_end(): the stream is closed then, and nothing of it is called any more; its memory goes at the end of
- * the loop's iteration, so that callers further up the stack may still look at `dead`.
+ * A session owns its stream. It ends at most once, by session_end(): the stream is closed then, and nothing of it is
+ * called any more; its memory goes at the end of the loop's iteration, so that callers further up the stack may still
+ * look at `dead`.
  */
 #ifndef CORDON_RELAY_SESSION_H
 #define CORDON_RELAY_SESSION_H
@@ -66,7 +67,8 @@ static inline const struct session_limits *session_limits_of(const struct sessio
 	return &s->relay->http->limits;
 }
 
-void session_begin(struct session *s, const struct session_kind *kind, struct relay *r, struct stream *stream, const struct http_origin *o);
+void session_begin(struct session *s, const struct session_kind *kind, struct relay *r, struct stream *stream,
+		   const struct http_origin *o);
 
 enum session_close {
 	SESSION_CLOSE,	 /* in peace: what was written arrives */

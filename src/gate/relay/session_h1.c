@@ -17,7 +17,8 @@ enum {
 	OUT_MANY = 64 * 1024, /* while so much waits for the client, no further request is read */
 	WRITE_NOW = 4 * 1024, /* pieces that are worth a system call of their own */
 	OUT_KEEP = 2 * 1024,  /* memory that an idle connection keeps */
-	BEGUN_MAX = 32 << 20, /* bytes for all heads of which the end has not come: fewer of the largest than cordon-init's bridge carries at once, or nobody else would get as far as us */
+	BEGUN_MAX = 32 << 20, /* bytes for all heads of which the end has not come: fewer of the largest than
+				 cordon-init's bridge carries at once, or nobody else would get as far as us */
 	BEGUN_SMALL = 4096,   /* each may have these: other clients go on beside one that fills the rest */
 };
 
@@ -121,7 +122,10 @@ static void flush(struct h1_session *s)
 		buf_done(&s->out);
 	if (s->stalled) {
 		s->stalled = false;
-		set_time(s, !s->busy ? limits(s)->idle : s->raw && s->eof ? limits(s)->hangup : s->request_over ? limits(s)->answer : limits(s)->progress);
+		set_time(s, !s->busy           ? limits(s)->idle
+			    : s->raw && s->eof ? limits(s)->hangup
+			    : s->request_over  ? limits(s)->answer
+					       : limits(s)->progress);
 	}
 	if (s->closing)
 		session_end(&s->base, SESSION_CLOSE);
@@ -178,7 +182,8 @@ static int on_head(struct http_exchange *x, const struct http_response *r)
 {
 	struct h1_session *s = of(x);
 	const struct http_request *asked = h1_request(s->h1);
-	struct h1_reply to = {.asked = {.head = sv_is(asked->method, "HEAD"), .websocket = asked->websocket}, .http10 = h1_is_http10(s->h1)};
+	struct h1_reply to = {.asked = {.head = sv_is(asked->method, "HEAD"), .websocket = asked->websocket},
+			      .http10 = h1_is_http10(s->h1)};
 	struct http_response with_reason = *r;
 	int e;
 

@@ -1,8 +1,9 @@
 /*
  * session_h1: a connection that carries HTTP/1.1.
  *
- * One request at a time: the next one is read when the answer to the last is complete and on its way. Bytes that came too early wait, one read's worth of them. Answers are
- * collected during one iteration of the loop and written by one call at its end; large pieces of bodies are written at once, from where they are.
+ * One request at a time: the next one is read when the answer to the last is complete and on its way. Bytes that came
+ * too early wait, one read's worth of them. Answers are collected during one iteration of the loop and written by one
+ * call at its end; large pieces of bodies are written at once, from where they are.
  *
  * A plain connection that is no proxy's and begins with the preface of HTTP/2 is handed on to session_h2.h.
  */

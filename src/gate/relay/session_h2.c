@@ -26,7 +26,8 @@ struct h2_request {
 	bool whole;	 /* the client's request is complete */
 	bool ours;	 /* the answer is our own: nobody waits for credit */
 	bool asked_head; /* an answer has no body */
-	struct loop_timer linger; /* the answer is complete, the request is not; or, in a websocket, the other way round */
+	struct loop_timer
+		linger; /* the answer is complete, the request is not; or, in a websocket, the other way round */
 	size_t dropped;		  /* of what came since then */
 	struct h2_request *next, *prev; /* in one of the session's lists */
 };
@@ -176,8 +177,9 @@ static void stop_lingering(void *arg)
 }
 
 /*
- * The answer is complete, and the client may still send. A reset right behind the answer would tell it to stop, but clients that meet both in one read (curl 7.88) report the reset and drop the
- * answer. So it gets the time to read and to end by itself; what it sends is thrown away.
+ * The answer is complete, and the client may still send. A reset right behind the answer would tell it to stop, but
+ * clients that meet both in one read (curl 7.88) report the reset and drop the answer. So it gets the time to read and
+ * to end by itself; what it sends is thrown away.
  */
 static void linger(struct h2_request *q)
 {
@@ -299,7 +301,8 @@ static void stop_websocket(void *arg)
 	flush_soon(q->session);
 }
 
-/* The client sends no more. The server is told, and has some time to say its last words: a websocket of which one end is gone is of no use to anybody. */
+/* The client sends no more. The server is told, and has some time to say its last words: a websocket of which one end
+ * is gone is of no use to anybody. */
 static void end_websocket(struct h2_request *q)
 {
 	loop_timer_set(q->session->base.relay->loop, &q->linger, limits(q->session)->hangup, stop_websocket, q);
@@ -570,7 +573,8 @@ int session_h2_start(struct relay *r, struct stream *stream, const struct http_o
 {
 	static const struct session_kind kind = {judge_again, stop, free_session};
 	struct h2_session *s = r->http->n_h2 < 2 * SESSION_H2_MAX ? calloc(1, sizeof(*s)) : NULL;
-	struct h2_config config = {.server = true, .tls = o->tls, .port = o->port, .websocket = !o->inference, .window = H2_WINDOW_MIN};
+	struct h2_config config = {
+		.server = true, .tls = o->tls, .port = o->port, .websocket = !o->inference, .window = H2_WINDOW_MIN};
 
 	if (!s)
 		return -1;

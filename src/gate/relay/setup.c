@@ -128,7 +128,8 @@ static int read_setup(struct wire_message *m, struct gate_relay_setup *ret, stru
 
 	if (r <= 0)
 		return error_sys(err, r < 0 ? r : ECONNRESET, "waiting for the setup");
-	if (m->type != GATE_RELAY_SETUP || gate_get_relay_setup(buf_view(&m->body), ret) < 0 || m->n_fds != 1 + ret->n_listeners)
+	if (m->type != GATE_RELAY_SETUP || gate_get_relay_setup(buf_view(&m->body), ret) < 0 ||
+	    m->n_fds != 1 + ret->n_listeners)
 		return error_set(err, ERROR_SYSTEM, "the setup is malformed");
 	return 0;
 }
@@ -194,7 +195,8 @@ static int make_parts(struct relay *r, const struct gate_relay_setup *setup, str
 	r->dns = relay_dns_new(r);
 	r->refused = relay_refused_new(r);
 	r->synthetic = synthetic_new();
-	if (!r->events || !r->guests || !r->ask || !r->tunnels || !r->listeners || !r->dns || !r->refused || !r->synthetic || http_open(r) < 0)
+	if (!r->events || !r->guests || !r->ask || !r->tunnels || !r->listeners || !r->dns || !r->refused ||
+	    !r->synthetic || http_open(r) < 0)
 		return error_sys(err, ENOMEM, "relay");
 	return 0;
 }
@@ -240,8 +242,10 @@ static int listen_all(struct relay *r, struct wire_message *m, const struct gate
 static int confine(struct error *err)
 {
 	/* What was inherited beyond the role's own was closed at the start; all else is ours. */
-	const struct role_needs needs = {
-		.may = ROLE_ACCEPT | ROLE_SPLICE, .first_closed = DESCRIPTORS, .descriptors = DESCRIPTORS, .memory = (uint64_t)MEMORY_GIB << 30};
+	const struct role_needs needs = {.may = ROLE_ACCEPT | ROLE_SPLICE,
+					 .first_closed = DESCRIPTORS,
+					 .descriptors = DESCRIPTORS,
+					 .memory = (uint64_t)MEMORY_GIB << 30};
 	int e = role_confine(&needs);
 
 	return e < 0 ? error_sys(err, e, "the relay cannot be confined") : 0;

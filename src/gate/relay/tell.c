@@ -99,8 +99,8 @@ void tell_malformed(struct relay *r, const struct http_origin *o, struct sv star
 		(void)buf_sv(&detail, host);
 	}
 	(void)buf_char(&detail, '\0');
-	tell_refused(r, o->inference ? DOMAIN_INFERENCE : DOMAIN_NETWORK, subject.n ? buf_view(&subject) : sv_of("the proxy's port"),
-		     buf_failed(&detail) ? why : detail.p);
+	tell_refused(r, o->inference ? DOMAIN_INFERENCE : DOMAIN_NETWORK,
+		     subject.n ? buf_view(&subject) : sv_of("the proxy's port"), buf_failed(&detail) ? why : detail.p);
 }
 
 const char tell_no_room[] = "so many hosts or models are new that the log has not named them all yet";

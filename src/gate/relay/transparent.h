@@ -1,5 +1,6 @@
 /*
- * transparent: a guest that dialled by itself. The redirect's memory says whom it wanted; without a redirect it is the address that it came to.
+ * transparent: a guest that dialled by itself. The redirect's memory says whom it wanted; without a redirect it is the
+ * address that it came to.
  */
 #ifndef CORDON_RELAY_TRANSPARENT_H
 #define CORDON_RELAY_TRANSPARENT_H

@@ -17,8 +17,8 @@
 #include "policy/net_rules.h"
 
 /*
- * TURN: bytes of one direction before others get theirs. BULK: in one turn, they are a transfer and not a talk. COPY: at a time, where there is no pipe to
- * splice through.
+ * TURN: bytes of one direction before others get theirs. BULK: in one turn, they are a transfer and not a talk. COPY:
+ * at a time, where there is no pipe to splice through.
  */
 enum { TURN = 4 * 1024 * 1024, BULK = 16 * 1024, COPY = 64 * 1024, BUCKETS = 1024 };
 
@@ -231,8 +231,9 @@ static bool can_move(const struct flow *f)
 }
 
 /*
- * Whoever waits right away for the rest of a transfer is woken for each of its pieces, which costs more than to move them. A sender that waits for this CPU gets it
- * first; where none does, this is nothing. Once per turn, since others wait too. True: look again.
+ * Whoever waits right away for the rest of a transfer is woken for each of its pieces, which costs more than to move
+ * them. A sender that waits for this CPU gets it first; where none does, this is nothing. Once per turn, since others
+ * wait too. True: look again.
  */
 static bool let_sender_run(void)
 {
@@ -276,7 +277,8 @@ static void tell_refused(struct tunnel *t, const char *why)
 
 	(void)snprintf(subject, sizeof(subject), strchr(t->host, ':') ? "[%s]:%u" : "%s:%u", t->host, t->port);
 	relay_events_request(events, true);
-	relay_events_tell(events, &(struct relay_event){.domain = DOMAIN_NETWORK, .subject = sv_of(subject), .detail = sv_of(why)});
+	relay_events_tell(events, &(struct relay_event){
+					  .domain = DOMAIN_NETWORK, .subject = sv_of(subject), .detail = sv_of(why)});
 }
 
 /* 1: they may go up; 0: there are not enough yet; -1: they must not, or the client failed. */
@@ -414,7 +416,8 @@ static void on_upstream(void *arg, unsigned events)
 
 /* Starting, and judging again. */
 
-/* By the host, and where that is an address by the name in the ClientHello too: a policy that came later may deny it, or look inside. */
+/* By the host, and where that is an address by the name in the ClientHello too: a policy that came later may deny it,
+ * or look inside. */
 static bool may_be(const struct tunnel *t)
 {
 	const struct ruleset *rules = t->all->relay->now->rules;

@@ -1,12 +1,16 @@
 /*
- * tunnel: bytes both ways between a client inside and a connection that egress dialled, spliced, so that they do not pass through our memory.
+ * tunnel: bytes both ways between a client inside and a connection that egress dialled, spliced, so that they do not
+ * pass through our memory.
  *
- * An end of one side is passed on after all that came before it; the other direction goes on. A failure of one side resets the other. A tunnel is closed after
- * TUNNEL_IDLE_MS without a byte (TUNNEL_HALF_MS once a side has ended), and when a new policy no longer allows it. Egress is told of each end.
+ * An end of one side is passed on after all that came before it; the other direction goes on. A failure of one side
+ * resets the other. A tunnel is closed after TUNNEL_IDLE_MS without a byte (TUNNEL_HALF_MS once a side has ended), and
+ * when a new policy no longer allows it. Egress is told of each end.
  *
- * Under network.max_bytes_out nothing goes up that egress has not granted: the bytes wait in the pipe while it is asked.
+ * Under network.max_bytes_out nothing goes up that egress has not granted: the bytes wait in the pipe while it is
+ * asked.
  *
- * Where the client has not spoken yet (raw TCP, where the server may be first), its first bytes are looked at before any of them goes up: a ClientHello must have the right name.
+ * Where the client has not spoken yet (raw TCP, where the server may be first), its first bytes are looked at before
+ * any of them goes up: a ClientHello must have the right name.
  */
 #ifndef CORDON_RELAY_TUNNEL_H
 #define CORDON_RELAY_TUNNEL_H

@@ -47,8 +47,10 @@ int box_root(const char *fallback, bool make, char **ret, struct error *err)
 	}
 	if (make && mkdir(path, root ? 0711 : 0700) < 0 && errno != EEXIST)
 		return error_sys(err, errno, "%s", path);
-	if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & (root ? 0022 : 0077)))
-		return error_set(err, ERROR_DENIED, "%s: must be a folder of yours that nobody else can write to%s", path, root ? "" : " or enter");
+	if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
+	    (st.st_mode & (root ? 0022 : 0077)))
+		return error_set(err, ERROR_DENIED, "%s: must be a folder of yours that nobody else can write to%s",
+				 path, root ? "" : " or enter");
 	/* the kernel tells where things are by names without links and dots */
 	*ret = real_path(path, NULL);
 	return *ret ? 0 : error_sys(err, errno, "%s", path);
@@ -64,7 +66,8 @@ static int listen_at(int dir, const char *name, int type)
 		return -errno;
 	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%s", dir, name);
 	/* who may enter the folder may connect */
-	if (bind(fd, (const struct sockaddr *)&a, sizeof(a)) < 0 || fchmodat(dir, name, 0666, 0) < 0 || listen(fd, SOMAXCONN) < 0) {
+	if (bind(fd, (const struct sockaddr *)&a, sizeof(a)) < 0 || fchmodat(dir, name, 0666, 0) < 0 ||
+	    listen(fd, SOMAXCONN) < 0) {
 		int code = errno;
 
 		(void)close(fd);
@@ -105,7 +108,8 @@ static int make_locked(struct box *b, const char *root, struct error *err)
 	if (b->dir_fd < 0)
 		return error_sys(err, errno, "%s", b->dir);
 	b->lock = openat(b->dir_fd, "lock", O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-	if (b->lock < 0 || flock(b->lock, LOCK_EX | LOCK_NB) < 0 || write(b->lock, b->backend->name, strlen(b->backend->name)) < 0)
+	if (b->lock < 0 || flock(b->lock, LOCK_EX | LOCK_NB) < 0 ||
+	    write(b->lock, b->backend->name, strlen(b->backend->name)) < 0)
 		return error_sys(err, errno, "%s/lock", b->dir);
 	return 0;
 }
@@ -119,7 +123,8 @@ static int make_folder(struct box *b, const char *root, struct error *err)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	if (make_locked(b, root, err) < 0)
 		return -1;
-	if (b->ids.host_init != geteuid() && (fchown(b->dir_fd, (uid_t)-1, b->ids.host_init) < 0 || fchmod(b->dir_fd, 0710) < 0))
+	if (b->ids.host_init != geteuid() &&
+	    (fchown(b->dir_fd, (uid_t)-1, b->ids.host_init) < 0 || fchmod(b->dir_fd, 0710) < 0))
 		return error_sys(err, errno, "%s", b->dir);
 	if (mkdirat(b->dir_fd, "run", 0755) < 0 || fchmodat(b->dir_fd, "run", 0755, 0) < 0)
 		return error_sys(err, errno, "%s", b->dir);
@@ -135,13 +140,30 @@ int box_new(const struct box_request *req, struct box **ret, struct error *err)
 		arena_free(arena);
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	}
-	*b = (struct box){.backend = req->backend, .plan = req->plan, .id = arena_str(arena, sv_of(req->id)), .ids = *req->ids, .cgroup = req->cgroup, .memory_cgroup = req->memory_cgroup, .cpu_cgroup = req->cpu_cgroup, .join = req->join,
-			  .dir_fd = -1, .lock = -1, .root_fd = -1, .userns = -1, .control = -1, .door = -1, .socket = -1, .runtime = -1, .runtime_pidfd = -1, .arena = arena};
+	*b = (struct box){.backend = req->backend,
+			  .plan = req->plan,
+			  .id = arena_str(arena, sv_of(req->id)),
+			  .ids = *req->ids,
+			  .cgroup = req->cgroup,
+			  .memory_cgroup = req->memory_cgroup,
+			  .cpu_cgroup = req->cpu_cgroup,
+			  .join = req->join,
+			  .dir_fd = -1,
+			  .lock = -1,
+			  .root_fd = -1,
+			  .userns = -1,
+			  .control = -1,
+			  .door = -1,
+			  .socket = -1,
+			  .runtime = -1,
+			  .runtime_pidfd = -1,
+			  .arena = arena};
 	if (!b->join.id)
 		b->join = (struct box_join){NULL, -1, -1, -1, false};
 	if (!b->id)
 		(void)error_set(err, ERROR_SYSTEM, "out of memory");
-	if (!b->id || make_folder(b, req->root, err) < 0 || box_make_root(b, req->root, err) < 0 || make_sockets(b, err) < 0 || box_add_mounts(b, req->init, err) < 0) {
+	if (!b->id || make_folder(b, req->root, err) < 0 || box_make_root(b, req->root, err) < 0 ||
+	    make_sockets(b, err) < 0 || box_add_mounts(b, req->init, err) < 0) {
 		box_free(b);
 		return -1;
 	}
@@ -182,15 +204,18 @@ static int explain(struct box *b, const char *what, struct error *err)
 		err->code = code;
 		return -1;
 	}
-	return error_set(err, ERROR_SYSTEM, "%s %s; `cordon doctor --runtime %s` looks closer", b->backend->name, what, b->backend->name);
+	return error_set(err, ERROR_SYSTEM, "%s %s; `cordon doctor --runtime %s` looks closer", b->backend->name, what,
+			 b->backend->name);
 }
 
-/* Whoever connects before the workload runs is cordon-init, or, where others could enter the folder, somebody who must not get a word. */
+/* Whoever connects before the workload runs is cordon-init, or, where others could enter the folder, somebody who must
+ * not get a word. */
 static bool is_expected(const struct box *b, int fd, struct ucred *peer)
 {
 	socklen_t n = sizeof(*peer);
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &n) == 0 && (peer->uid == b->ids.host_init || peer->uid == geteuid());
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &n) == 0 &&
+	       (peer->uid == b->ids.host_init || peer->uid == geteuid());
 }
 
 static int wait_for_init(struct box *b, int timeout_ms, struct error *err)
@@ -202,7 +227,8 @@ static int wait_for_init(struct box *b, int timeout_ms, struct error *err)
 
 	while (now_ms() < until) {
 		if (pending_end())
-			return error_set(err, ERROR_SYSTEM, "interrupted while %s was starting the sandbox", b->backend->name);
+			return error_set(err, ERROR_SYSTEM, "interrupted while %s was starting the sandbox",
+					 b->backend->name);
 		r = poll(p, 2, CONNECT_STEP_MS);
 		if (r < 0 && errno != EINTR)
 			return error_sys(err, errno, "poll");
@@ -225,7 +251,11 @@ static int wait_for_init(struct box *b, int timeout_ms, struct error *err)
 
 static int give_orders(struct box *b, struct error *err)
 {
-	struct box_orders o = {.user = b->ids.user, .memory_cgroup = b->memory_cgroup, .cpu_cgroup = b->cpu_cgroup, .transparent = b->backend->transparent, .sends_fds = b->backend->sends_fds};
+	struct box_orders o = {.user = b->ids.user,
+			       .memory_cgroup = b->memory_cgroup,
+			       .cpu_cgroup = b->cpu_cgroup,
+			       .transparent = b->backend->transparent,
+			       .sends_fds = b->backend->sends_fds};
 	struct plan copy = *b->plan;
 	AUTO_BUF body = {0};
 	int r;
@@ -238,7 +268,8 @@ static int give_orders(struct box *b, struct error *err)
 	if (!copy.image)
 		copy.uid = copy.gid = b->ids.inside;
 	o.image_nested = copy.image && b->ids.mapped;
-	o.lingers = !copy.image && b->backend->lingers; /* an image's layer is put in order afterwards, and nobody must have it mounted then */
+	o.lingers = !copy.image && b->backend->lingers; /* an image's layer is put in order afterwards, and nobody must
+							   have it mounted then */
 	o.image_shift = b->ids.image_shift;
 	o.plan = &copy;
 	buf_init(&body, WIRE_MAX_BODY);
@@ -263,7 +294,11 @@ int box_connect(struct box *b, int timeout_ms, struct error *err)
 
 int box_go(struct box *b, const struct box_stdio *stdio, struct error *err)
 {
-	struct inside_spawn s = {.rows = stdio->rows, .columns = stdio->columns, .argv = b->plan->argv, .env = b->plan->env, .cwd = b->plan->cwd};
+	struct inside_spawn s = {.rows = stdio->rows,
+				 .columns = stdio->columns,
+				 .argv = b->plan->argv,
+				 .env = b->plan->env,
+				 .cwd = b->plan->cwd};
 	int fds[4] = {stdio->fds[0], stdio->fds[1], stdio->fds[2], stdio->stream};
 	AUTO_BUF body = {0};
 	int i, r;
@@ -273,7 +308,8 @@ int box_go(struct box *b, const struct box_stdio *stdio, struct error *err)
 	buf_init(&body, WIRE_MAX_BODY);
 	inside_spawn_encode(&s, &body);
 	if (buf_failed(&body))
-		return error_set(err, ERROR_INPUT, "the command and its environment are too long: %d KiB at most", WIRE_MAX_BODY / 1024);
+		return error_set(err, ERROR_INPUT, "the command and its environment are too long: %d KiB at most",
+				 WIRE_MAX_BODY / 1024);
 	r = wire_send(b->socket, INSIDE_SPAWN, buf_view(&body), fds, s.tty_bits && !b->backend->sends_fds ? 4 : 3);
 	b->told = r == 0;
 	/* it may have failed already: what it said is in the socket, and worth more than this */
@@ -334,8 +370,9 @@ void box_free(struct box *b)
 }
 
 /*
- * A box whose supervisor is gone: the lock can be had. One without a lock was killed at its first step, or at its last, when the runtime had nothing of it any more; it is told from one that is just being made by holding the
- * folder of all boxes. Where that cannot be had at once, the next sweep will do.
+ * A box whose supervisor is gone: the lock can be had. One without a lock was killed at its first step, or at its last,
+ * when the runtime had nothing of it any more; it is told from one that is just being made by holding the folder of all
+ * boxes. Where that cannot be had at once, the next sweep will do.
  */
 static bool hold_dead(int root, const char *id, int *ret_dir, int *ret_lock)
 {

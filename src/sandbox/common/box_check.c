@@ -11,7 +11,8 @@
 #include "sys/lookup.h"
 #include "sys/names.h"
 
-/* 0 or -errno. The folder that was searched; of anything else, what stands at its name now, without a link on the way. */
+/* 0 or -errno. The folder that was searched; of anything else, what stands at its name now, without a link on the way.
+ */
 static int look_outside(const struct box_mount *m, struct sys_facts *ret)
 {
 	AUTO_FD fd = -1;
@@ -24,13 +25,15 @@ static int look_outside(const struct box_mount *m, struct sys_facts *ret)
 	return fd < 0 ? fd : sys_facts_at(fd, "", ret);
 }
 
-/* The root of a mount, for what was shown instead may stand elsewhere, and at the target what a folder around it has there. */
+/* The root of a mount, for what was shown instead may stand elsewhere, and at the target what a folder around it has
+ * there. */
 static bool is_shown(int root, const struct box_mount *m)
 {
 	AUTO_FD fd = sys_open_in_root(root, m->target, O_PATH);
 	struct sys_facts inside, outside;
 
-	return fd >= 0 && sys_facts_at(fd, "", &inside) == 0 && look_outside(m, &outside) == 0 && inside.mount_root && inside.dev == outside.dev && inside.inode == outside.inode;
+	return fd >= 0 && sys_facts_at(fd, "", &inside) == 0 && look_outside(m, &outside) == 0 && inside.mount_root &&
+	       inside.dev == outside.dev && inside.inode == outside.inode;
 }
 
 /* Covered; a link, which is judged by the name that it leads to; or not there. */
@@ -53,7 +56,10 @@ static int check_hidden(const struct box *b, int root, struct error *err)
 	for (op = b->plan->ops; op < end; op++) {
 		by = op->kind == PLAN_MASK ? box_shown_by(b->plan, op->target) : NULL;
 		if (by && by->judged && !is_hidden(root, op->target))
-			return error_set(err, ERROR_DENIED, "%s does not hide %s: it changed while the sandbox was being made; try again when it is quiet", b->backend->name, text_show(&t, sv_of(op->target)));
+			return error_set(err, ERROR_DENIED,
+					 "%s does not hide %s: it changed while the sandbox was being made; try again "
+					 "when it is quiet",
+					 b->backend->name, text_show(&t, sv_of(op->target)));
 	}
 	return 0;
 }
@@ -67,7 +73,11 @@ static int open_root(const struct box *b, struct error *err)
 	if (b->init_pid > 0)
 		fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return error_set(err, ERROR_MISSING, "%s: the container's files cannot be looked at from here%s%s, so nobody can say whether it shows the folders that the policy means", b->backend->name, b->init_pid > 0 ? ": " : " (its processes are in another PID namespace than Cordon)",
+		return error_set(err, ERROR_MISSING,
+				 "%s: the container's files cannot be looked at from here%s%s, so nobody can say "
+				 "whether it shows the folders that the policy means",
+				 b->backend->name,
+				 b->init_pid > 0 ? ": " : " (its processes are in another PID namespace than Cordon)",
 				 b->init_pid > 0 ? strerror(errno) : "");
 	return fd;
 }
@@ -84,8 +94,10 @@ int box_check_mounts(const struct box *b, struct error *err)
 		if (root < 0 && (root = open_root(b, err)) < 0)
 			return -1;
 		if (!is_shown(root, &b->mounts[i]))
-			return error_set(err, ERROR_DENIED, "%s showed something else than %s: a link or another folder was put in its way while the sandbox was being made; try again when it is quiet", b->backend->name,
-					 text_show(&t, sv_of(b->mounts[i].source)));
+			return error_set(err, ERROR_DENIED,
+					 "%s showed something else than %s: a link or another folder was put in its "
+					 "way while the sandbox was being made; try again when it is quiet",
+					 b->backend->name, text_show(&t, sv_of(b->mounts[i].source)));
 	}
 	return root < 0 ? 0 : check_hidden(b, root, err);
 }

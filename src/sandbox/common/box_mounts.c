@@ -52,7 +52,8 @@ const struct plan_op *box_shown_by(const struct plan *p, const char *target)
 	return NULL;
 }
 
-/* 0 or -errno. In what was judged, not in what a link on the way to it shows just now: a cover that is left out would be missing there. */
+/* 0 or -errno. In what was judged, not in what a link on the way to it shows just now: a cover that is left out would
+ * be missing there. */
 static int look(struct maker *m, const struct plan_op *bind, const char *below, const char *path, struct stat *ret)
 {
 	AUTO_FD fd = -1;
@@ -72,8 +73,15 @@ static int look(struct maker *m, const struct plan_op *bind, const char *below, 
 
 static int add_bind(struct maker *m, const struct plan_op *op, const char *source)
 {
-	struct box_mount mount = {.kind = BOX_BIND, .source = source, .target = op->target, .writable = op->writable, .no_exec = op->flags & MOUNT_NO_EXEC, .folder = op->folder,
-				  .judged = op->judged, .dev = op->dev, .ino = op->ino};
+	struct box_mount mount = {.kind = BOX_BIND,
+				  .source = source,
+				  .target = op->target,
+				  .writable = op->writable,
+				  .no_exec = op->flags & MOUNT_NO_EXEC,
+				  .folder = op->folder,
+				  .judged = op->judged,
+				  .dev = op->dev,
+				  .ino = op->ino};
 
 	if (!source)
 		return oom(m);
@@ -82,11 +90,17 @@ static int add_bind(struct maker *m, const struct plan_op *op, const char *sourc
 }
 
 /*
- * The scratch places share filesystem.tmp_size: a part of it each, shared memory an eighth. Not every runtime can give them an owner, so all have the mode of /tmp: nobody else is inside.
+ * The scratch places share filesystem.tmp_size: a part of it each, shared memory an eighth. Not every runtime can give
+ * them an owner, so all have the mode of /tmp: nobody else is inside.
  */
 static int add_scratch(struct maker *m, const struct plan_op *op)
 {
-	struct box_mount mount = {.kind = BOX_TMPFS, .target = op->target, .writable = true, .no_exec = op->flags & MOUNT_NO_EXEC, .folder = true, .mode = BOX_SCRATCH_MODE};
+	struct box_mount mount = {.kind = BOX_TMPFS,
+				  .target = op->target,
+				  .writable = true,
+				  .no_exec = op->flags & MOUNT_NO_EXEC,
+				  .folder = true,
+				  .mode = BOX_SCRATCH_MODE};
 	uint64_t all = m->b->plan->tmp_size;
 
 	if (strcmp(op->target, "/dev/shm") == 0) {
@@ -99,7 +113,8 @@ static int add_scratch(struct maker *m, const struct plan_op *op)
 	return 0;
 }
 
-/* A file that is to be covered is not even shown, and the mask lies on the root's own place: on the host's file it would go with that file when the host removes or replaces it, and what was shown would be seen. */
+/* A file that is to be covered is not even shown, and the mask lies on the root's own place: on the host's file it
+ * would go with that file when the host removes or replaces it, and what was shown would be seen. */
 static bool is_hidden(const struct plan *p, const struct plan_op *shown)
 {
 	const struct plan_op *op;
@@ -113,7 +128,8 @@ static bool is_hidden(const struct plan *p, const struct plan_op *shown)
 	return false;
 }
 
-/* What stands at the target now is covered, by something unreadable or by itself read-only. Gone since the plan was made, it may stand elsewhere, uncovered. */
+/* What stands at the target now is covered, by something unreadable or by itself read-only. Gone since the plan was
+ * made, it may stand elsewhere, uncovered. */
 static int add_cover(struct maker *m, const struct plan_op *op)
 {
 	struct box_mount mount = {.kind = BOX_BIND, .target = op->target};
@@ -136,13 +152,19 @@ static int add_cover(struct maker *m, const struct plan_op *op)
 		return oom(m);
 	r = look(m, bind, below, source, &st);
 	if (r < 0)
-		return r == -ENOENT && !bind->judged ? 0 : error_sys(m->err, r, "%s, which must be covered, changed while the sandbox was made; try again", text_show(&t, sv_of(op->target)));
+		return r == -ENOENT && !bind->judged
+			       ? 0
+			       : error_sys(m->err, r,
+					   "%s, which must be covered, changed while the sandbox was made; try again",
+					   text_show(&t, sv_of(op->target)));
 	if (S_ISLNK(st.st_mode))
 		return 0; /* judged by the name it leads to */
 	mount.folder = S_ISDIR(st.st_mode);
 	mount.cover = op->kind == PLAN_MASK;
 	mount.over = S_ISSOCK(st.st_mode) || S_ISFIFO(st.st_mode) ? source : NULL;
-	mount.source = op->kind == PLAN_PROTECT ? source : arena_printf(m->b->arena, "%s/" PLACES_MASKS "/%s", m->b->root, mount.folder ? "folder" : "file");
+	mount.source = op->kind == PLAN_PROTECT ? source
+						: arena_printf(m->b->arena, "%s/" PLACES_MASKS "/%s", m->b->root,
+							       mount.folder ? "folder" : "file");
 	if (!mount.source)
 		return oom(m);
 	add(m, &mount);
@@ -151,7 +173,10 @@ static int add_cover(struct maker *m, const struct plan_op *op)
 
 static int add_op(struct maker *m, const struct plan_op *op)
 {
-	struct box_mount mount = {.kind = op->kind == PLAN_PROC ? BOX_PROC : BOX_PTS, .target = op->target, .folder = true, .writable = true};
+	struct box_mount mount = {.kind = op->kind == PLAN_PROC ? BOX_PROC : BOX_PTS,
+				  .target = op->target,
+				  .folder = true,
+				  .writable = true};
 
 	switch (op->kind) {
 	case PLAN_BIND:
@@ -169,7 +194,10 @@ static int add_op(struct maker *m, const struct plan_op *op)
 	case PLAN_PROTECT:
 		return add_cover(m, op);
 	case PLAN_EXEC:
-		return error_set(m->err, ERROR_DENIED, "process.allow_exec and process.deny_exec cannot be enforced on %s; use process.runtime: native", m->b->backend->name);
+		return error_set(m->err, ERROR_DENIED,
+				 "process.allow_exec and process.deny_exec cannot be enforced on %s; use "
+				 "process.runtime: native",
+				 m->b->backend->name);
 	case PLAN_OVERLAY:
 		return error_set(m->err, ERROR_SYSTEM, "%s: a copy-on-write folder that was not staged", op->target);
 	case PLAN_DIR:

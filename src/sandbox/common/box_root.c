@@ -36,7 +36,10 @@ static int make_places(struct box *b, const char *path, struct error *err)
 	if (chdir(path) < 0)
 		(void)error_sys(err, errno, "%s", path);
 	else if (places_make(b->plan, err) == 0)
-		r = (mkdir("run", 0755) < 0 && errno != EEXIST) || (mkdir("run/cordon", 0755) < 0 && errno != EEXIST) || chmod(".", 0755) < 0 ? error_sys(err, errno, "%s" BOX_DIR, path) : 0;
+		r = (mkdir("run", 0755) < 0 && errno != EEXIST) || (mkdir("run/cordon", 0755) < 0 && errno != EEXIST) ||
+				    chmod(".", 0755) < 0
+			    ? error_sys(err, errno, "%s" BOX_DIR, path)
+			    : 0;
 	if (r == 0)
 		open_scratch(b->plan);
 	(void)umask(mask);
@@ -49,7 +52,8 @@ static int make_places(struct box *b, const char *path, struct error *err)
 static int use(struct box *b, const char *path)
 {
 	b->root_fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	/* Somebody may have removed it just before we had the lock. Not waited for: who may pass through all boxes can look it up, and lock it. */
+	/* Somebody may have removed it just before we had the lock. Not waited for: who may pass through all boxes can
+	 * look it up, and lock it. */
 	if (b->root_fd >= 0 && flock(b->root_fd, LOCK_SH | LOCK_NB) == 0 && access(path, F_OK) == 0) {
 		b->root = path;
 		return 0;
@@ -71,7 +75,8 @@ static int make_own(struct box *b, struct error *err)
 	return make_places(b, path, err) < 0 ? -1 : use(b, path) < 0 ? error_sys(err, errno, "%s", path) : 0;
 }
 
-/* Whoever renames first has made it; the others' is removed. While the folder of all boxes is held, nobody takes it for what a dead one left. */
+/* Whoever renames first has made it; the others' is removed. While the folder of all boxes is held, nobody takes it for
+ * what a dead one left. */
 static int make_shared(struct box *b, const char *root, const char *path, struct error *err)
 {
 	char *half = arena_printf(b->arena, "%s/" ROOTS "/" HALF "XXXXXX", root);
@@ -93,7 +98,9 @@ static int make_image(struct box *b, struct error *err)
 	b->root = arena_printf(b->arena, "%s/" BOX_IMAGE "/" ROOT_IMAGE_AT, b->dir);
 	if (!b->root)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
-	return mkdirat(b->dir_fd, BOX_IMAGE, 0711) < 0 || fchmodat(b->dir_fd, BOX_IMAGE, 0711, 0) < 0 ? error_sys(err, errno, "%s/" BOX_IMAGE, b->dir) : 0;
+	return mkdirat(b->dir_fd, BOX_IMAGE, 0711) < 0 || fchmodat(b->dir_fd, BOX_IMAGE, 0711, 0) < 0
+		       ? error_sys(err, errno, "%s/" BOX_IMAGE, b->dir)
+		       : 0;
 }
 
 int box_make_root(struct box *b, const char *root, struct error *err)

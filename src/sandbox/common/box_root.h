@@ -1,7 +1,8 @@
 /*
  * box_root: the root folder of a container, shared by boxes that have the same places. For box.c.
  *
- * ROOT/.roots/DIGEST is made under another name and renamed, and never changed again: containers see it read-only. Nobody but us and those who run in boxes can get there.
+ * ROOT/.roots/DIGEST is made under another name and renamed, and never changed again: containers see it read-only.
+ * Nobody but us and those who run in boxes can get there.
  */
 #ifndef CORDON_SANDBOX_BOX_ROOT_H
 #define CORDON_SANDBOX_BOX_ROOT_H

@@ -59,7 +59,8 @@ void carry_resize(struct carry *c, uint32_t rows, uint32_t columns)
 
 void carry_poll(const struct carry *c, struct pollfd p[CARRY_POLL])
 {
-	p[0] = (struct pollfd){.fd = c->hung ? -1 : c->master, .events = (short)((c->n_down ? 0 : POLLIN) | (c->n_up ? POLLOUT : 0))};
+	p[0] = (struct pollfd){.fd = c->hung ? -1 : c->master,
+			       .events = (short)((c->n_down ? 0 : POLLIN) | (c->n_up ? POLLOUT : 0))};
 	p[1] = (struct pollfd){.fd = c->stream, .events = (short)((c->n_up ? 0 : POLLIN) | (c->n_down ? POLLOUT : 0))};
 }
 
@@ -85,7 +86,8 @@ static void write_out(struct carry *c)
 	moved(send(c->stream, c->down + c->at_down, c->n_down, MSG_DONTWAIT | MSG_NOSIGNAL), &c->at_down, &c->n_down);
 }
 
-/* What keys mean to a line discipline that makes no signals of them, as gVisor's of 2022: who has the terminal cannot be told there, so the command that was started with it gets them. They do not go in. */
+/* What keys mean to a line discipline that makes no signals of them, as gVisor's of 2022: who has the terminal cannot
+ * be told there, so the command that was started with it gets them. They do not go in. */
 static void make_signals(struct carry *c, const struct termios *t, pid_t leader)
 {
 	static const struct {
@@ -104,7 +106,8 @@ static void make_signals(struct carry *c, const struct termios *t, pid_t leader)
 	c->n_up = to;
 }
 
-/* A command that leads its own session cannot be stopped by the terminal's ^Z: the kernel sees nobody who could continue it. The supervisor can. */
+/* A command that leads its own session cannot be stopped by the terminal's ^Z: the kernel sees nobody who could
+ * continue it. The supervisor can. */
 static void signal_if_asked(struct carry *c, pid_t leader)
 {
 	struct termios t;
@@ -151,7 +154,8 @@ bool carry_serve(struct carry *c, const struct pollfd p[CARRY_POLL], pid_t leade
 	if (p[0].revents & (POLLIN | POLLHUP | POLLERR) && c->n_down == 0)
 		(void)read_master(c);
 	else if (p[0].revents & (POLLHUP | POLLERR))
-		c->hung = true; /* poll() says so at once each time, and nothing can be read while nobody takes what was */
+		c->hung = true; /* poll() says so at once each time, and nothing can be read while nobody takes what was
+				 */
 	if (!(p[1].revents & (POLLIN | POLLHUP | POLLERR)))
 		return true;
 	/* what was typed and nobody read goes with whoever typed it */

@@ -1,7 +1,9 @@
 /*
- * carry: a terminal of the sandbox's whose master cannot be sent out (gVisor lets no descriptor through): its bytes go through a stream that came in, both ways.
+ * carry: a terminal of the sandbox's whose master cannot be sent out (gVisor lets no descriptor through): its bytes go
+ * through a stream that came in, both ways.
  *
- * Does inside what supervise/terminal.h does outside, and for the same reasons; size changes come by message (INSIDE_RESIZE).
+ * Does inside what supervise/terminal.h does outside, and for the same reasons; size changes come by message
+ * (INSIDE_RESIZE).
  */
 #ifndef CORDON_SANDBOX_CARRY_H
 #define CORDON_SANDBOX_CARRY_H

@@ -125,7 +125,8 @@ static struct command *free_slot(struct commands *c)
 	return NULL;
 }
 
-/* The sandbox's own device in place of the host's, which could not be opened again under the names in /dev. -1: it is none of these. */
+/* The sandbox's own device in place of the host's, which could not be opened again under the names in /dev. -1: it is
+ * none of these. */
 static int own_device(int fd)
 {
 	static const struct {
@@ -154,7 +155,8 @@ int commands_make_ahead(struct commands *c, struct error *err)
 	return r;
 }
 
-/* The process that was there ahead had our descriptors too: what it put in its places is in ours, and whoever reads from it would wait for us. */
+/* The process that was there ahead had our descriptors too: what it put in its places is in ours, and whoever reads
+ * from it would wait for us. */
 static void forget_stdio(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), i;
@@ -208,7 +210,8 @@ static int start_confined(struct commands *c, struct confine_start *start, struc
 			start->stdio[i] = own[i];
 	}
 	/*
-	 * When memory runs out, the workload goes before us and before the host's processes. It inherits what we have now, and as long as it shares our memory the kernel keeps it the same for both.
+	 * When memory runs out, the workload goes before us and before the host's processes. It inherits what we have
+	 * now, and as long as it shares our memory the kernel keeps it the same for both.
 	 */
 	if (!c->goes_first)
 		(void)!write(c->oom, "500", 3);
@@ -220,7 +223,9 @@ static int start_confined(struct commands *c, struct confine_start *start, struc
 	for (i = 0; i < 3; i++)
 		if (own[i] >= 0)
 			(void)close(own[i]);
-	return r == 1 ? error_set(err, ERROR_SYSTEM, "start of the workload: its process was killed or stopped from within the sandbox") : r;
+	return r == 1 ? error_set(err, ERROR_SYSTEM,
+				  "start of the workload: its process was killed or stopped from within the sandbox")
+		      : r;
 }
 
 /* Takes both. */
@@ -301,7 +306,9 @@ static void end_descent(struct commands *c, const struct command *of, pid_t pid)
 		d.others[d.n_others++] = confine_ahead_pid(c->ahead);
 	if (descent_end(&d))
 		return;
-	(void)error_set(&err, ERROR_SYSTEM, "process.timeout: what the command left running could not be found, and so all in the sandbox was ended");
+	(void)error_set(&err, ERROR_SYSTEM,
+			"process.timeout: what the command left running could not be found, and so all in the sandbox "
+			"was ended");
 	tell_give_up(c->tell, &err);
 }
 
@@ -364,7 +371,8 @@ void commands_on_resize(struct commands *c, const struct wire_message *m)
 		if (!c->v[i].carry || c->v[i].id != id)
 			continue;
 		carry_resize(c->v[i].carry, rows, columns);
-		/* gVisor's kernel takes the size, and tells nobody. Nor does it say which job is in front: the command's own is. */
+		/* gVisor's kernel takes the size, and tells nobody. Nor does it say which job is in front: the
+		 * command's own is. */
 		if (c->v[i].pid)
 			(void)kill(-c->v[i].pid, SIGWINCH);
 	}
@@ -429,7 +437,8 @@ static void on_notification(struct commands *c, int listener, const struct comma
 	tell_denied(c->tell, DOMAIN_PROCESS, "system call", sv_of(text));
 }
 
-static void serve_listener(struct commands *c, struct command *v, const struct pollfd *p, const struct commands_guard *guard)
+static void serve_listener(struct commands *c, struct command *v, const struct pollfd *p,
+			   const struct commands_guard *guard)
 {
 	if (p->revents & POLLIN) {
 		on_notification(c, v->listener, guard);

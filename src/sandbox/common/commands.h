@@ -1,6 +1,7 @@
 /*
- * commands: what runs in a sandbox, as its first process sees it. Starts commands, confined and with a terminal of the sandbox's where they are to have one, passes signals on,
- * waits for them, and answers for their system calls that are refused; tells the supervisor of all of it.
+ * commands: what runs in a sandbox, as its first process sees it. Starts commands, confined and with a terminal of the
+ * sandbox's where they are to have one, passes signals on, waits for them, and answers for their system calls that are
+ * refused; tells the supervisor of all of it.
  *
  * At most COMMANDS_MAX at once. The command with id 0 is the run: what its end means is the caller's.
  */
@@ -30,7 +31,8 @@ struct command {
 	bool unused;   /* nobody uses that filter any more */
 	bool expired; /* its time is over: nothing that comes of it outlives it */
 	uint64_t since; /* when it began, as descent.h has it; set late where its process began with it */
-	struct carry *carry; /* its terminal, where it cannot be sent out, for as long as anybody is at the other end; or NULL */
+	struct carry *carry; /* its terminal, where it cannot be sent out, for as long as anybody is at the other end;
+				or NULL */
 };
 
 struct commands {
@@ -54,12 +56,13 @@ void commands_init(struct commands *c, struct tell *tell);
 int commands_make_ahead(struct commands *c, struct error *err);
 
 /*
- * stdio: in the places of which tty_bits says so it gets its terminal, and these may be -1. stream: through which that terminal is carried, taken; -1: it can be sent out. INSIDE_STARTED is
- * told, a failure is not.
+ * stdio: in the places of which tty_bits says so it gets its terminal, and these may be -1. stream: through which that
+ * terminal is carried, taken; -1: it can be sent out. INSIDE_STARTED is told, a failure is not.
  */
 int commands_start(struct commands *c, const struct inside_spawn *s, const int stdio[3], int stream, struct error *err);
 
-/* Messages of the supervisor. False: the command with id 0 was to be started and was not, of which the supervisor knows. */
+/* Messages of the supervisor. False: the command with id 0 was to be started and was not, of which the supervisor
+ * knows. */
 bool commands_on_spawn(struct commands *c, struct wire_message *m);
 void commands_on_signal(struct commands *c, const struct wire_message *m);
 void commands_on_expired(struct commands *c, const struct wire_message *m);
@@ -74,7 +77,8 @@ struct commands_reaped {
 
 /* The next child that ended or stopped; false: none just now. */
 bool commands_reap(struct commands *c, struct commands_reaped *ret);
-/* Tells of a command. Its children may live on, unless its time was over: where that cannot be made so, all in the sandbox ends. */
+/* Tells of a command. Its children may live on, unless its time was over: where that cannot be made so, all in the
+ * sandbox ends. */
 void commands_tell_reaped(struct commands *c, const struct commands_reaped *r);
 
 /* What may answer a system call itself; true: it has. Others are refused, and told. */
@@ -84,7 +88,7 @@ struct commands_guard {
 };
 
 size_t commands_poll(const struct commands *c, struct pollfd *p); /* room for COMMANDS_POLL */
-int commands_wait(const struct commands *c);			  /* how long that poll() may wait, in milliseconds; -1: for ever */
+int commands_wait(const struct commands *c); /* how long that poll() may wait, in milliseconds; -1: for ever */
 /* With the same entries, before anything is started or reaped. */
 void commands_serve(struct commands *c, const struct pollfd *p, const struct commands_guard *guard);
 /* Last of all, for the kernel takes its time for it: somebody waits to hear of the command whose filter it was. */

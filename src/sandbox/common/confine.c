@@ -43,7 +43,8 @@ struct confine {
 	struct sock_filter filter[FILTER_MAX];
 };
 
-/* A part of what the host gives a user, and at most a number: an ordinary user's are the host user's, who needs the rest, for other sandboxes too. */
+/* A part of what the host gives a user, and at most a number: an ordinary user's are the host user's, who needs the
+ * rest, for other sandboxes too. */
 static void limit_part(const char *all_of, const char *limit, long part, long most)
 {
 	long all = sys_file_number(all_of), v = all >= 0 && all / part < most ? all / part : most;
@@ -82,7 +83,8 @@ static int allow_path(struct confine *c, const char *path, unsigned rights, stru
 /* Best effort: without it /dev/stdin cannot be opened, that is all. */
 static void allow_fd_again(struct confine *c, int fd)
 {
-	static const unsigned rights[] = {[O_RDONLY] = LL_READ, [O_WRONLY] = LL_DEVICES, [O_RDWR] = LL_READ | LL_DEVICES};
+	static const unsigned rights[] = {
+		[O_RDONLY] = LL_READ, [O_WRONLY] = LL_DEVICES, [O_RDWR] = LL_READ | LL_DEVICES};
 	int mode = fcntl(fd, F_GETFL);
 	struct stat st;
 
@@ -107,8 +109,8 @@ int confine_rules(struct confine *c, struct error *err)
 	if (c->ruleset < 0)
 		return 0;
 	/* what an image's workload may not write is read-only */
-	if (allow_path(c, "/", LL_READ | exec | (p->image ? LL_WRITE : 0), err) < 0 || allow_path(c, "/dev", LL_DEVICES, err) < 0 ||
-	    allow_path(c, "/proc", LL_DEVICES, err) < 0)
+	if (allow_path(c, "/", LL_READ | exec | (p->image ? LL_WRITE : 0), err) < 0 ||
+	    allow_path(c, "/dev", LL_DEVICES, err) < 0 || allow_path(c, "/proc", LL_DEVICES, err) < 0)
 		return -1;
 	for (i = 0; i < p->n_ops && !p->image; i++)
 		if (p->ops[i].writable && allow_path(c, p->ops[i].target, LL_READ | LL_WRITE | exec, err) < 0)
@@ -172,10 +174,12 @@ static int make_filter(struct confine *c, struct error *err)
 	o.pin_cpus = c->pin_cpus;
 	if (o.guard && !c->features.notify)
 		return error_set(err, ERROR_MISSING,
-				 "filesystem.deny in writable folders needs seccomp user notifications, which this kernel lacks; see `cordon doctor`");
+				 "filesystem.deny in writable folders needs seccomp user notifications, which this "
+				 "kernel lacks; see `cordon doctor`");
 	if (c->pin_cpus && c->plan->limits.cpu_thousandths % 1000)
 		return error_set(err, ERROR_MISSING,
-				 "process.cpus: a fraction of a CPU needs a delegated cpu cgroup; use a whole number, or see `cordon doctor`");
+				 "process.cpus: a fraction of a CPU needs a delegated cpu cgroup; use a whole number, "
+				 "or see `cordon doctor`");
 	n = filter_build(&o, c->filter);
 	if (n < 0)
 		return error_sys(err, n, "seccomp filter");
@@ -184,7 +188,8 @@ static int make_filter(struct confine *c, struct error *err)
 	return 0;
 }
 
-int confine_new(const struct plan *plan, enum box_user user, const struct confine_features *features, struct confine **ret, struct error *err)
+int confine_new(const struct plan *plan, enum box_user user, const struct confine_features *features,
+		struct confine **ret, struct error *err)
 {
 	struct confine *c = calloc(1, sizeof(*c));
 
@@ -199,7 +204,8 @@ int confine_new(const struct plan *plan, enum box_user user, const struct confin
 	c->userns = -1;
 	if (features->landlock_abi < 1 && plan->restrict_exec) {
 		free(c);
-		return error_set(err, ERROR_MISSING, "process.allow_exec needs Landlock, which this kernel lacks; see `cordon doctor`");
+		return error_set(err, ERROR_MISSING,
+				 "process.allow_exec needs Landlock, which this kernel lacks; see `cordon doctor`");
 	}
 	if (features->landlock_abi >= 1)
 		c->ruleset = landlock_new(features->landlock_abi);
@@ -250,10 +256,12 @@ static int set_limits(const struct confine *c)
 		{RLIMIT_NOFILE, 4096, false},
 		{RLIMIT_FSIZE, l->file_size ? l->file_size : RLIM_INFINITY, false},
 		{RLIMIT_NPROC, l->processes ? l->processes : RLIM_INFINITY, false},
-		/* One process alone cannot pass the run's limit; the supervisor watches the sum where no cgroup does. */
+		/* One process alone cannot pass the run's limit; the supervisor watches the sum where no cgroup does.
+		 */
 		{RLIMIT_DATA, l->memory && !c->features.memory_cgroup ? l->memory : RLIM_INFINITY, false},
 	};
-	/* One byte: where the kernel pipes cores to a program, 0 would not keep it from starting that, as root and outside of all limits. Where it is 0 already it stays so. */
+	/* One byte: where the kernel pipes cores to a program, 0 would not keep it from starting that, as root and
+	 * outside of all limits. Where it is 0 already it stays so. */
 	int r = sys_lower_limit(RLIMIT_CORE, 1);
 	size_t i;
 
@@ -296,8 +304,9 @@ static int map_own_ids(const struct confine *c)
 
 uint64_t confine_image_caps(void)
 {
-	return UINT64_C(1) << SYS_CAP_CHOWN | UINT64_C(1) << SYS_CAP_DAC_OVERRIDE | UINT64_C(1) << SYS_CAP_FOWNER | UINT64_C(1) << SYS_CAP_FSETID | UINT64_C(1) << SYS_CAP_KILL |
-	       UINT64_C(1) << SYS_CAP_SETGID | UINT64_C(1) << SYS_CAP_SETUID | UINT64_C(1) << SYS_CAP_SYS_CHROOT | UINT64_C(1) << SYS_CAP_SETFCAP;
+	return UINT64_C(1) << SYS_CAP_CHOWN | UINT64_C(1) << SYS_CAP_DAC_OVERRIDE | UINT64_C(1) << SYS_CAP_FOWNER |
+	       UINT64_C(1) << SYS_CAP_FSETID | UINT64_C(1) << SYS_CAP_KILL | UINT64_C(1) << SYS_CAP_SETGID |
+	       UINT64_C(1) << SYS_CAP_SETUID | UINT64_C(1) << SYS_CAP_SYS_CHROOT | UINT64_C(1) << SYS_CAP_SETFCAP;
 }
 
 static int become_image_user(struct starting *t)
@@ -315,18 +324,21 @@ static int become_image_user(struct starting *t)
 	if ((r = sys_bound_caps(keep)) < 0)
 		return r;
 	t->step = "user id";
-	r = p->image->ids.count > 1 ? sys_set_ids(p->uid, p->gid, p->image->groups, p->image->n_groups) : sys_set_ids_only(p->uid, p->gid);
+	r = p->image->ids.count > 1 ? sys_set_ids(p->uid, p->gid, p->image->groups, p->image->n_groups)
+				    : sys_set_ids_only(p->uid, p->gid);
 	if (r < 0)
 		return r;
 	t->step = "capabilities";
 	return sys_drop_caps(keep);
 }
 
-/* Capabilities are there as long as they are needed: of a new namespace to map its ids, of PID 1's to change them and to empty the bounding set, which no later moment could. */
+/* Capabilities are there as long as they are needed: of a new namespace to map its ids, of PID 1's to change them and
+ * to empty the bounding set, which no later moment could. */
 static int become_user(struct starting *t)
 {
 	const struct confine *c = t->c;
-	uint64_t set_ids = c->user == BOX_USER_BECOME ? UINT64_C(1) << SYS_CAP_SETUID | UINT64_C(1) << SYS_CAP_SETGID : 0;
+	uint64_t set_ids =
+		c->user == BOX_USER_BECOME ? UINT64_C(1) << SYS_CAP_SETUID | UINT64_C(1) << SYS_CAP_SETGID : 0;
 	uint64_t gone = c->user == BOX_USER_NESTED ? 0 : c->features.caps_gone; /* a new namespace has all of them */
 	int r = 0;
 
@@ -343,7 +355,8 @@ static int become_user(struct starting *t)
 	return r < 0 ? r : sys_drop_caps(0);
 }
 
-/* What needs nothing of the new root. The child of the first command runs it beside us, so nothing here may touch errno. */
+/* What needs nothing of the new root. The child of the first command runs it beside us, so nothing here may touch
+ * errno. */
 static int early_steps(struct starting *t)
 {
 	const struct confine *c = t->c;
@@ -417,8 +430,10 @@ static int explain(const struct starting *t, struct error *err)
 	if (t->step)
 		return error_sys(err, code, "start of the workload: %s", t->step);
 	if (code == ENOENT || code == ENOTDIR)
-		return error_set(err, ERROR_NOT_FOUND,
-				 "%s: not found in the sandbox; if it is on this machine, show its folder with filesystem.read", name.s);
+		return error_set(
+			err, ERROR_NOT_FOUND,
+			"%s: not found in the sandbox; if it is on this machine, show its folder with filesystem.read",
+			name.s);
 	(void)error_sys(err, code, "%s: cannot be executed in the sandbox", name.s);
 	err->kind = ERROR_NOT_EXEC;
 	return -1;
@@ -437,7 +452,8 @@ static int take_listener(int channel)
 	return fd;
 }
 
-/* What it came to, once its process has left our memory: 0; 1: others had ended it before its execve(), the last step, which has no name; -1. */
+/* What it came to, once its process has left our memory: 0; 1: others had ended it before its execve(), the last step,
+ * which has no name; -1. */
 static int outcome(const struct starting *t, struct error *err)
 {
 	if (t->code < 0)
@@ -445,7 +461,8 @@ static int outcome(const struct starting *t, struct error *err)
 	return t->step ? 1 : 0;
 }
 
-int confine_start(const struct confine *c, const struct confine_start *start, pid_t *ret_pid, int *ret_listener, struct error *err)
+int confine_start(const struct confine *c, const struct confine_start *start, pid_t *ret_pid, int *ret_listener,
+		  struct error *err)
 {
 	struct starting t = {.c = c, .s = start, .channel = -1, .listener = -1, .step = "clone"};
 	AUTO_FD near = -1;
@@ -536,7 +553,8 @@ void confine_ahead_forget(struct confine_ahead *a)
 	free(a);
 }
 
-int confine_ahead_go(struct confine_ahead *a, const struct confine_start *start, pid_t *ret_pid, int *ret_listener, struct error *err)
+int confine_ahead_go(struct confine_ahead *a, const struct confine_start *start, pid_t *ret_pid, int *ret_listener,
+		     struct error *err)
 {
 	int r;
 

@@ -199,7 +199,8 @@ static int found(void *arg, const char *target, const struct plan_guard *guard, 
 	return 0;
 }
 
-/* By its descriptor, since the sandbox sees it wherever it has been moved to; what is remembered of its name is of use where it stands there. */
+/* By its descriptor, since the sandbox sees it wherever it has been moved to; what is remembered of its name is of use
+ * where it stands there. */
 static int search_tree(const struct scan *scan, const struct cover_tree *t, struct error *err)
 {
 	AUTO_FD dir = openat(t->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -208,7 +209,8 @@ static int search_tree(const struct scan *scan, const struct cover_tree *t, stru
 
 	if (!cover_tree_stands(t))
 		here.memory_dir = NULL;
-	return dir < 0 ? error_sys(err, errno, "%s", t->op->source) : scan_tree_at(&here, dir, t->op->source, t->op->target, &entries, err);
+	return dir < 0 ? error_sys(err, errno, "%s", t->op->source)
+		       : scan_tree_at(&here, dir, t->op->source, t->op->target, &entries, err);
 }
 
 /* One that nobody may enter is no matter. */
@@ -219,7 +221,8 @@ static bool may_be_entered(const struct cover_tree *t)
 	return fstat(t->fd, &st) < 0 || (st.st_mode & 0111);
 }
 
-/* All of them. What changes meanwhile is searched again soon; what cannot be searched for another reason, time and again, could hold anything. Whether all were searched. */
+/* All of them. What changes meanwhile is searched again soon; what cannot be searched for another reason, time and
+ * again, could hold anything. Whether all were searched. */
 static bool search_trees(struct cover_watch *w, const struct scan *scan)
 {
 	const struct cover_tree *t, *failed = NULL;

@@ -12,7 +12,8 @@
 
 #include "sys/process_stat.h"
 
-/* After UNSURE passes the young orphans go, too; after FROZEN ones all stand still, so that none can become another one before it is seen. */
+/* After UNSURE passes the young orphans go, too; after FROZEN ones all stand still, so that none can become another one
+ * before it is seen. */
 enum { PASS_MS = 5, UNSURE = 6, FROZEN = 18, PASSES = 30 };
 
 enum { TICKS = 100 }; /* of a second, in /proc */
@@ -39,7 +40,8 @@ static bool look(pid_t pid, struct process *ret)
 
 	if (!sys_process_stat(pid, &is))
 		return false;
-	*ret = (struct process){.pid = pid, .parent = is.parent, .session = is.session, .start = is.start, .dead = is.dead};
+	*ret = (struct process){
+		.pid = pid, .parent = is.parent, .session = is.session, .start = is.start, .dead = is.dead};
 	return true;
 }
 
@@ -117,7 +119,8 @@ static bool is_other(const struct descent *d, pid_t pid)
 	return pid == getpid() || pid == getsid(0);
 }
 
-/* Of those of whom nothing else is known: what was there before the command, at the end of another, is older; in one tick of the clock it has the lower number, unless these began anew just then. */
+/* Of those of whom nothing else is known: what was there before the command, at the end of another, is older; in one
+ * tick of the clock it has the lower number, unless these began anew just then. */
 static bool is_young(const struct descent *d, const struct process *p, enum doubt doubt)
 {
 	return p->start > d->since || (p->start == d->since && (p->pid > d->root || doubt == ALL));
@@ -141,7 +144,8 @@ static bool is_its(const struct descent *d, const struct seen *s, const struct p
 	return false;
 }
 
-/* How many were there, and maybe one more, or -errno. *ret_dead: how many of them have ended, and wait for somebody to take note. */
+/* How many were there, and maybe one more, or -errno. *ret_dead: how many of them have ended, and wait for somebody to
+ * take note. */
 static int kill_them(const struct descent *d, enum doubt doubt, size_t *ret_dead)
 {
 	struct seen s = {0};
@@ -169,7 +173,8 @@ static bool is_hung_up(int listener, int wait_ms)
 	return poll(&p, 1, wait_ms) == 1 && p.revents & POLLHUP;
 }
 
-/* Those that are seen dead may have made another one a moment before: all is over when none are alive, and no more are dead than at the last look. Nobody but us takes note of orphans, and we do not meanwhile. */
+/* Those that are seen dead may have made another one a moment before: all is over when none are alive, and no more are
+ * dead than at the last look. Nobody but us takes note of orphans, and we do not meanwhile. */
 bool descent_end(const struct descent *d)
 {
 	size_t dead = SIZE_MAX, before;

@@ -135,7 +135,8 @@ static void block_shared(struct program *p)
 		program_allow(p); /* of huge pages the kernel asks for a capability, or a group */
 }
 
-/* Landlock's, any number of them. The kernel then seems to have none, and programs go on without; ours are made by then. */
+/* Landlock's, any number of them. The kernel then seems to have none, and programs go on without; ours are made by
+ * then. */
 static void block_rules(struct program *p)
 {
 	if (p->options->no_memfd)
@@ -201,8 +202,14 @@ static void mode_block(struct program *p, unsigned mode)
 	program_allow(p);
 }
 
-/* What is done to a file that is opened: it is made (O_CREAT), without a name (__O_TMPFILE), or written to (O_WRONLY, O_RDWR, O_TRUNC). */
-enum { MAKES = 0100, MAKES_NO_NAME = 020000000, WRITES = 03 | 01000, NOTHING = 010000000 /* O_PATH: whatever else is asked for */ };
+/* What is done to a file that is opened: it is made (O_CREAT), without a name (__O_TMPFILE), or written to (O_WRONLY,
+ * O_RDWR, O_TRUNC). */
+enum {
+	MAKES = 0100,
+	MAKES_NO_NAME = 020000000,
+	WRITES = 03 | 01000,
+	NOTHING = 010000000 /* O_PATH: whatever else is asked for */
+};
 
 /* open and openat: to the guard where they make a name or write, never for a file with setuid or setgid. */
 static void open_block(struct program *p, unsigned flags)
@@ -290,8 +297,9 @@ static void unless_zero(struct program *p, uint32_t word, int code)
 }
 
 /*
- * prlimit64: only about the calling process (0); another's limits, PID 1's among them, are not the workload's to set. The size of cores stays as it is: with 0, which programs like to set, a kernel that
- * pipes cores to a program would start that. They are told that it is done, for there will be none.
+ * prlimit64: only about the calling process (0); another's limits, PID 1's among them, are not the workload's to set.
+ * The size of cores stays as it is: with 0, which programs like to set, a kernel that pipes cores to a program would
+ * start that. They are told that it is done, for there will be none.
  */
 static void block_limits(struct program *p)
 {
@@ -420,16 +428,50 @@ static void block_done(struct program *p)
 }
 
 static void (*const blocks[N_WHAT])(struct program *p) = {
-	[ENOSYS_] = block_enosys, [ALLOW] = program_allow, [DENY] = ret_denied, [QUIET] = block_quiet,
-	[DONE] = block_done, [GUARD] = ret_guard, [CLONE] = block_clone, [SOCKET] = filter_list_socket,
-	[SOCKETPAIR] = filter_list_socketpair, [SOCKOPT] = filter_list_sockopt, [SOCKOPT_READ] = filter_list_sockopt_read, [FLAGS3] = block_flags3, [FLAGS4] = block_flags4, [IOCTL] = filter_list_ioctl, [PERSONALITY] = filter_list_personality,
-	[MAP] = filter_list_map, [ADVICE] = filter_list_advice, [BARRIER] = filter_list_barrier, [PIPE] = filter_list_pipe,
-	[MEMFD] = block_memfd, [SHARED] = block_shared, [RULES] = block_rules, [IPC] = block_ipc, [AFFINITY] = block_affinity,
-	[PRIORITY] = block_priority, [SCHEDULE] = block_schedule, [OPEN] = block_open, [OPENAT] = block_openat,
-	[MAKE] = block_make, [MAKEAT] = block_makeat, [SECCOMP] = block_seccomp, [CHMOD] = block_chmod,
-	[CHMODAT] = block_chmodat, [PRCTL] = filter_list_prctl, [FCNTL] = filter_list_fcntl, [LIMITS] = block_limits,
-	[AS_ROOT] = block_as_root, [CAPSET] = block_capset, [CHOWN] = block_chown, [CHOWNAT] = block_chownat,
-	[GROUPS] = block_groups, [ID] = block_id, [IDS] = block_ids, [IDS3] = block_ids3,
+	[ENOSYS_] = block_enosys,
+	[ALLOW] = program_allow,
+	[DENY] = ret_denied,
+	[QUIET] = block_quiet,
+	[DONE] = block_done,
+	[GUARD] = ret_guard,
+	[CLONE] = block_clone,
+	[SOCKET] = filter_list_socket,
+	[SOCKETPAIR] = filter_list_socketpair,
+	[SOCKOPT] = filter_list_sockopt,
+	[SOCKOPT_READ] = filter_list_sockopt_read,
+	[FLAGS3] = block_flags3,
+	[FLAGS4] = block_flags4,
+	[IOCTL] = filter_list_ioctl,
+	[PERSONALITY] = filter_list_personality,
+	[MAP] = filter_list_map,
+	[ADVICE] = filter_list_advice,
+	[BARRIER] = filter_list_barrier,
+	[PIPE] = filter_list_pipe,
+	[MEMFD] = block_memfd,
+	[SHARED] = block_shared,
+	[RULES] = block_rules,
+	[IPC] = block_ipc,
+	[AFFINITY] = block_affinity,
+	[PRIORITY] = block_priority,
+	[SCHEDULE] = block_schedule,
+	[OPEN] = block_open,
+	[OPENAT] = block_openat,
+	[MAKE] = block_make,
+	[MAKEAT] = block_makeat,
+	[SECCOMP] = block_seccomp,
+	[CHMOD] = block_chmod,
+	[CHMODAT] = block_chmodat,
+	[PRCTL] = filter_list_prctl,
+	[FCNTL] = filter_list_fcntl,
+	[LIMITS] = block_limits,
+	[AS_ROOT] = block_as_root,
+	[CAPSET] = block_capset,
+	[CHOWN] = block_chown,
+	[CHOWNAT] = block_chownat,
+	[GROUPS] = block_groups,
+	[ID] = block_id,
+	[IDS] = block_ids,
+	[IDS3] = block_ids3,
 };
 
 static int by_number(const void *a, const void *b)
@@ -520,7 +562,8 @@ static void set_branch(struct program *p, size_t at, bool greater, size_t to)
 		f->jf = (uint8_t)jump;
 }
 
-/* The answers: one instruction each, so that all are within the reach of a branch; those that look at arguments lead on to their block. */
+/* The answers: one instruction each, so that all are within the reach of a branch; those that look at arguments lead on
+ * to their block. */
 static void put_answers(struct search *s)
 {
 	struct program *p = &s->p;
@@ -580,7 +623,8 @@ bool filter_is_guarded(int nr)
 {
 	const struct row *r = find_row(nr);
 
-	return r && (r->what == GUARD || r->what == OPEN || r->what == OPENAT || r->what == MAKE || r->what == MAKEAT || r->what == CHMOD || r->what == CHMODAT);
+	return r && (r->what == GUARD || r->what == OPEN || r->what == OPENAT || r->what == MAKE || r->what == MAKEAT ||
+		     r->what == CHMOD || r->what == CHMODAT);
 }
 
 bool filter_is_pretended(int nr)

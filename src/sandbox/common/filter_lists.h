@@ -1,5 +1,6 @@
 /*
- * filter_lists: system calls of which an argument says which of many things is meant. Each function writes what is judged by that number, up to an answer in every case.
+ * filter_lists: system calls of which an argument says which of many things is meant. Each function writes what is
+ * judged by that number, up to an answer in every case.
  */
 #ifndef CORDON_SANDBOX_FILTER_LISTS_H
 #define CORDON_SANDBOX_FILTER_LISTS_H

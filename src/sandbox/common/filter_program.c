@@ -51,7 +51,8 @@ static size_t length(const struct span *v, size_t n)
 	return all;
 }
 
-/* All lead to one answer behind them, over which whatever is in none of them jumps: what the kernel has to check and translate at each start stays short. */
+/* All lead to one answer behind them, over which whatever is in none of them jumps: what the kernel has to check and
+ * translate at each start stays short. */
 static void answer_spans(struct program *p, const struct span *v, size_t n, uint32_t answer)
 {
 	size_t left = length(v, n), i;

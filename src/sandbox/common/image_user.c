@@ -60,5 +60,6 @@ int image_user_make_for(const struct plan *p, uint32_t init, struct error *err)
 
 	write_map(uids, ids->zero_uid, ids->first_uid, ids->count);
 	write_map(gids, ids->zero_gid, ids->first_gid, ids->count);
-	return bound_processes(p, &before, err) < 0 ? -1 : made(sys_userns_make_for(init, init, uids, gids), &before, err);
+	return bound_processes(p, &before, err) < 0 ? -1
+						    : made(sys_userns_make_for(init, init, uids, gids), &before, err);
 }

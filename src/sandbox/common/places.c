@@ -137,7 +137,8 @@ int places_make(const struct plan *p, struct error *err)
 {
 	size_t i;
 
-	if (mkdir(PLACES_MASKS, 0755) < 0 || mkdir(PLACES_MASKS "/folder", 0) < 0 || make_empty(PLACES_MASKS "/file", 0) < 0)
+	if (mkdir(PLACES_MASKS, 0755) < 0 || mkdir(PLACES_MASKS "/folder", 0) < 0 ||
+	    make_empty(PLACES_MASKS "/file", 0) < 0)
 		return error_sys(err, errno, "sandbox root: masks");
 	for (i = 0; i < p->n_ops; i++)
 		if (places_has(p, &p->ops[i]) && make_place(&p->ops[i], err) < 0)

@@ -1,5 +1,6 @@
 /*
- * places: the folders, empty files, links and small made files of a sandbox's root, on which everything else is mounted.
+ * places: the folders, empty files, links and small made files of a sandbox's root, on which everything else is
+ * mounted.
  *
  * Made while nothing else is there: names are looked up plainly, because nobody but us can have made anything.
  */
@@ -20,7 +21,8 @@ bool places_has(const struct plan *p, const struct plan_op *op);
 /* Makes all such places in the current folder, which is empty. */
 int places_make(const struct plan *p, struct error *err);
 
-/* Of all that they depend on: plans with the same have the same places. -ENOTSUP: they are for one run alone (the gateway's certificates). */
+/* Of all that they depend on: plans with the same have the same places. -ENOTSUP: they are for one run alone (the
+ * gateway's certificates). */
 int places_digest(const struct plan *p, char out[SHA256_HEX]);
 
 #endif

@@ -89,10 +89,14 @@ int root_image_check(const struct image_root *r, struct error *err)
 	if (lstat(folder, &st) < 0)
 		return error_sys(err, errno, "image: %s", text_show(&t, sv_of(folder)));
 	if (!S_ISDIR(st.st_mode) || st.st_uid != r->ids.zero_uid || st.st_mode & 077)
-		return error_set(err, ERROR_DENIED, "image: %s, which holds the upper folder, must be closed to others (0700) and belong to the image's root", text_show(&t, sv_of(folder)));
+		return error_set(err, ERROR_DENIED,
+				 "image: %s, which holds the upper folder, must be closed to others (0700) and belong "
+				 "to the image's root",
+				 text_show(&t, sv_of(folder)));
 	for (i = 0; i < ARRAY_LEN(paths); i++)
 		if (lstat(paths[i], &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != r->ids.zero_uid)
-			return error_set(err, ERROR_DENIED, "image: %s is no folder of the image's root", text_show(&t, sv_of(paths[i])));
+			return error_set(err, ERROR_DENIED, "image: %s is no folder of the image's root",
+					 text_show(&t, sv_of(paths[i])));
 	return 0;
 }
 
@@ -106,7 +110,8 @@ static int clone_inside(const struct image_ids *i, int dirfd, const char *path, 
 {
 	char uids[96], gids[96];
 	AUTO_FD userns = -1;
-	int n = snprintf(uids, sizeof(uids), "%u 0 1\n", i->zero_uid), m = snprintf(gids, sizeof(gids), "%u 0 1\n", i->zero_gid);
+	int n = snprintf(uids, sizeof(uids), "%u 0 1\n", i->zero_uid),
+	    m = snprintf(gids, sizeof(gids), "%u 0 1\n", i->zero_gid);
 
 	if (i->count > 1) {
 		(void)snprintf(uids + n, sizeof(uids) - (size_t)n, "%u 1 %u\n", i->first_uid, i->count - 1);
@@ -118,10 +123,12 @@ static int clone_inside(const struct image_ids *i, int dirfd, const char *path, 
 
 static int clone_own(const struct plan *p, int dirfd, const char *path, unsigned flags, enum root_image_ids ids)
 {
-	return ids == ROOT_IMAGE_INSIDE ? clone_inside(&p->image->ids, dirfd, path, flags) : sys_tree_clone(dirfd, path, flags);
+	return ids == ROOT_IMAGE_INSIDE ? clone_inside(&p->image->ids, dirfd, path, flags)
+					: sys_tree_clone(dirfd, path, flags);
 }
 
-static int clone_mount(const struct plan *p, const char *path, unsigned flags, enum root_image_ids ids, struct error *err)
+static int clone_mount(const struct plan *p, const char *path, unsigned flags, enum root_image_ids ids,
+		       struct error *err)
 {
 	const struct image_ids *i = &p->image->ids;
 	uint32_t uid = ids == ROOT_IMAGE_INSIDE ? 0 : i->zero_uid, gid = ids == ROOT_IMAGE_INSIDE ? 0 : i->zero_gid;
@@ -132,10 +139,13 @@ static int clone_mount(const struct plan *p, const char *path, unsigned flags, e
 
 	if (source < 0 || fstat(source, &st) < 0)
 		return error_sys(err, source < 0 ? source : errno, "image: %s", text_show(&t, sv_of(path)));
-	if (is_of(st.st_uid, i->count, i->zero_uid, i->first_uid) && is_of(st.st_gid, i->count, i->zero_gid, i->first_gid))
+	if (is_of(st.st_uid, i->count, i->zero_uid, i->first_uid) &&
+	    is_of(st.st_gid, i->count, i->zero_gid, i->first_gid))
 		return clone_own(p, source, "", flags, ids);
 	if (!(flags & MOUNT_READ_ONLY))
-		return error_set(err, ERROR_DENIED, "image: %s is to be writable inside, and belongs to none of the image's ids", text_show(&t, sv_of(path)));
+		return error_set(err, ERROR_DENIED,
+				 "image: %s is to be writable inside, and belongs to none of the image's ids",
+				 text_show(&t, sv_of(path)));
 	if (st.st_uid == uid && st.st_gid == gid)
 		return sys_tree_clone(source, "", flags);
 	userns = sys_idmap_userns(st.st_uid, uid, st.st_gid, gid, NULL);
@@ -184,11 +194,13 @@ static int in_the_way(struct builder *b, int code, const char *path)
 
 	(void)text_show(&t, sv_of(path));
 	if (code == -ELOOP)
-		(void)error_set(b->err, ERROR_DENIED, "image: %s: a link stands in the way of what is to be mounted there", t.s);
+		(void)error_set(b->err, ERROR_DENIED,
+				"image: %s: a link stands in the way of what is to be mounted there", t.s);
 	else if (code == -EXDEV)
 		(void)error_set(b->err, ERROR_DENIED, "image: %s leads to what is the sandbox's own", t.s);
 	else
-		(void)error_set(b->err, ERROR_DENIED, "image: %s: %s stands where %s is needed", t.s, code == -EISDIR ? "a folder" : "a file", code == -EISDIR ? "a file" : "a folder");
+		(void)error_set(b->err, ERROR_DENIED, "image: %s: %s stands where %s is needed", t.s,
+				code == -EISDIR ? "a folder" : "a file", code == -EISDIR ? "a file" : "a folder");
 	b->err->code = -code;
 	return -1;
 }
@@ -205,7 +217,8 @@ static int fail(struct builder *b, int code, const char *what, const char *path)
 /* All trees are open by now, so it does not matter what it hides. */
 static int mount_base(struct builder *b)
 {
-	static const char *const any[] = {"/sys", "/mnt", "/srv", "/media", "/opt", "/boot", "/var", "/tmp", "/home", NULL};
+	static const char *const any[] = {"/sys",  "/mnt", "/srv", "/media", "/opt",
+					  "/boot", "/var", "/tmp", "/home",  NULL};
 	const char *const here[] = {b->at, NULL}, *const *spots = b->at ? here : any;
 	static const char *const folders[] = {"l", "u", "dev", "made", "masks", "root", NULL};
 	size_t i;
@@ -236,7 +249,8 @@ static const char *last_name(const char *path)
 	return strrchr(path, '/') + 1;
 }
 
-/* What the file system itself makes in the upper folder belongs to who mounts it: to the image's root, whose ids we are not; and with all that we may. */
+/* What the file system itself makes in the upper folder belongs to who mounts it: to the image's root, whose ids we are
+ * not; and with all that we may. */
 static int mount_overlay(struct builder *b, const char *data)
 {
 	char work[PATH_MAX];
@@ -260,7 +274,8 @@ static int mount_overlay(struct builder *b, const char *data)
 }
 
 /*
- * Nothing of it needs to outlast a crash of the machine, so it is not waited for (volatile). Redirections and metadata-only copies are how a layer could name files of others: never followed.
+ * Nothing of it needs to outlast a crash of the machine, so it is not waited for (volatile). Redirections and
+ * metadata-only copies are how a layer could name files of others: never followed.
  */
 static int make_root(struct builder *b)
 {
@@ -281,7 +296,8 @@ static int make_root(struct builder *b)
 	}
 	if (attach_next(b, "u") < 0)
 		return -1;
-	(void)buf_printf(&data, ",upperdir=u/%s,workdir=u/%s,userxattr,redirect_dir=nofollow,metacopy=off,index=off", last_name(r->upper), last_name(r->work));
+	(void)buf_printf(&data, ",upperdir=u/%s,workdir=u/%s,userxattr,redirect_dir=nofollow,metacopy=off,index=off",
+			 last_name(r->upper), last_name(r->work));
 	all = data.n;
 	(void)buf_add(&data, ",volatile", sizeof(",volatile"));
 	if (buf_failed(&data) < 0)
@@ -292,7 +308,9 @@ static int make_root(struct builder *b)
 		code = mount_overlay(b, data.p);
 	}
 	if (code == -EOPNOTSUPP)
-		return error_set(b->err, ERROR_MISSING, "image: what changes in it must be kept where files have user attributes (ext4, xfs, btrfs; tmpfs from Linux 6.6 on)");
+		return error_set(b->err, ERROR_MISSING,
+				 "image: what changes in it must be kept where files have user attributes (ext4, xfs, "
+				 "btrfs; tmpfs from Linux 6.6 on)");
 	if (code < 0) {
 		(void)error_sys(b->err, code, "sandbox root: overlayfs of the image's layers");
 		b->err->kind = ERROR_MISSING;
@@ -353,9 +371,13 @@ static int mount_device(struct builder *b, const struct plan_op *op)
 	case PLAN_DEVICE:
 		return sys_bind(op->source, path, false);
 	case PLAN_PTS:
-		return mount("devpts", path, "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0600,max=64") < 0 ? -errno : 0;
+		return mount("devpts", path, "devpts", MS_NOSUID | MS_NOEXEC,
+			     "newinstance,ptmxmode=0666,mode=0600,max=64") < 0
+			       ? -errno
+			       : 0;
 	case PLAN_TMPFS:
-		(void)snprintf(data, sizeof(data), "size=%llu,nr_inodes=65536,mode=%o", (unsigned long long)b->plan->tmp_size, op->mode);
+		(void)snprintf(data, sizeof(data), "size=%llu,nr_inodes=65536,mode=%o",
+			       (unsigned long long)b->plan->tmp_size, op->mode);
 		return mount("shm", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, data) < 0 ? -errno : 0;
 	default:
 		return 0;
@@ -423,9 +445,11 @@ static int show_made(struct builder *b, const char *made, const char *path)
 			continue;
 		place = sys_open_in_root(b->places.root, p->ops[i].target, O_PATH);
 		/* another name of what is covered already */
-		if (place < 0 || fstat(place, &st) < 0 || !S_ISREG(st.st_mode) || (stat(path, &ours) == 0 && st.st_ino == ours.st_ino && st.st_dev == ours.st_dev))
+		if (place < 0 || fstat(place, &st) < 0 || !S_ISREG(st.st_mode) ||
+		    (stat(path, &ours) == 0 && st.st_ino == ours.st_ino && st.st_dev == ours.st_dev))
 			continue;
-		if (attach(b, sys_tree_clone(AT_FDCWD, path, MOUNT_READ_ONLY | MOUNT_NO_DEV | MOUNT_NO_EXEC), fd_take(&place), p->ops[i].target) < 0)
+		if (attach(b, sys_tree_clone(AT_FDCWD, path, MOUNT_READ_ONLY | MOUNT_NO_DEV | MOUNT_NO_EXEC),
+			   fd_take(&place), p->ops[i].target) < 0)
 			return -1;
 	}
 	return 0;
@@ -437,7 +461,8 @@ static int put_file(struct builder *b, const struct plan_op *op)
 
 	if (write_made(b, op, path) < 0)
 		return -1;
-	if (attach(b, sys_tree_clone(AT_FDCWD, path, MOUNT_READ_ONLY | MOUNT_NO_DEV | MOUNT_NO_EXEC), root_place(&b->places, op->target, ROOT_PLACE_FILE | ROOT_PLACE_FOLLOW), op->target) < 0)
+	if (attach(b, sys_tree_clone(AT_FDCWD, path, MOUNT_READ_ONLY | MOUNT_NO_DEV | MOUNT_NO_EXEC),
+		   root_place(&b->places, op->target, ROOT_PLACE_FILE | ROOT_PLACE_FOLLOW), op->target) < 0)
 		return -1;
 	return show_made(b, op->target, path);
 }
@@ -447,7 +472,8 @@ static int put_bind(struct builder *b, const struct plan_op *op)
 	int tree = b->trees->fds[b->tree];
 
 	b->trees->fds[b->tree++] = -1;
-	return attach(b, tree, root_place(&b->places, op->target, op->folder ? ROOT_PLACE_FOLDER : ROOT_PLACE_FILE), op->target);
+	return attach(b, tree, root_place(&b->places, op->target, op->folder ? ROOT_PLACE_FOLDER : ROOT_PLACE_FILE),
+		      op->target);
 }
 
 /* First what was asked for: files of ours go over it, too. */
@@ -490,7 +516,9 @@ static int mount_proc(struct builder *b)
 	if (mount("proc", "root/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0) {
 		(void)error_sys(b->err, errno, "sandbox root: mount /proc");
 		if (errno == EPERM)
-			(void)error_set(b->err, ERROR_MISSING, "an image needs a /proc of its own, which the container around us does not allow; run it outside, or with an unmasked /proc");
+			(void)error_set(b->err, ERROR_MISSING,
+					"an image needs a /proc of its own, which the container around us does not "
+					"allow; run it outside, or with an unmasked /proc");
 		return -1;
 	}
 	for (i = 0; i < p->n_ops; i++) {
@@ -515,7 +543,8 @@ static int enter(struct builder *b)
 	return 0;
 }
 
-/* cordon-init is started from there by an id that is nobody's in the image, and whoever filled the root may have shut the way: from the place up to the root, everybody may pass. */
+/* cordon-init is started from there by an id that is nobody's in the image, and whoever filled the root may have shut
+ * the way: from the place up to the root, everybody may pass. */
 static int open_way(struct builder *b, int place)
 {
 	AUTO_FD at = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -569,7 +598,8 @@ static bool is_list(int root, const char *path)
 	return n == 0;
 }
 
-/* Container runtimes read the image's users when they start: they wait for a pipe, and stumble over what is no list. Whoever filled the root may have left that there. */
+/* Container runtimes read the image's users when they start: they wait for a pipe, and stumble over what is no list.
+ * Whoever filled the root may have left that there. */
 static int check_lists(struct builder *b)
 {
 	static const char *const lists[] = {"/etc/passwd", "/etc/group"};
@@ -577,7 +607,10 @@ static int check_lists(struct builder *b)
 
 	for (i = 0; i < ARRAY_LEN(lists); i++)
 		if (!is_list(b->places.root, lists[i])) {
-			(void)error_set(b->err, ERROR_DENIED, "image: %s is no list that container runtimes can read; it must be a file of at most %d MiB, with lines of less than %d KiB", lists[i], LIST_MAX >> 20, LINE_BYTES >> 10);
+			(void)error_set(b->err, ERROR_DENIED,
+					"image: %s is no list that container runtimes can read; it must be a file of "
+					"at most %d MiB, with lines of less than %d KiB",
+					lists[i], LIST_MAX >> 20, LINE_BYTES >> 10);
 			b->err->code = EISDIR; /* as what stands in the way */
 			return -1;
 		}
@@ -597,7 +630,8 @@ static int make_wanted(struct builder *b)
 			return fail(b, fd, "find", top[i]);
 	}
 	for (i = 0; b->wanted[i]; i++) {
-		AUTO_FD fd = strchr(b->wanted[i] + 1, '/') ? root_place(&b->places, b->wanted[i], ROOT_PLACE_FOLDER) : root_place_top(&b->places, b->wanted[i] + 1);
+		AUTO_FD fd = strchr(b->wanted[i] + 1, '/') ? root_place(&b->places, b->wanted[i], ROOT_PLACE_FOLDER)
+							   : root_place_top(&b->places, b->wanted[i] + 1);
 
 		int r = fd >= 0 && i == 0 ? open_way(b, fd) : fd;
 
@@ -625,17 +659,25 @@ static int build(struct builder *b, int (*const *stages)(struct builder *), size
 
 int root_image_build(const struct plan *p, const struct root_image_trees *t, struct buf *made, struct error *err)
 {
-	static int (*const stages[])(struct builder *) = {mount_base, make_root, make_masks, put_all, make_cwd, make_dev, mount_proc, enter};
+	static int (*const stages[])(struct builder *) = {mount_base, make_root, make_masks, put_all,
+							  make_cwd,   make_dev,  mount_proc, enter};
 	struct builder b = {.plan = p, .trees = t, .places = {.root = -1, .made = made}, .err = err};
 
 	return build(&b, stages, ARRAY_LEN(stages));
 }
 
-int root_image_lay(const struct plan *p, const struct root_image_trees *t, enum root_image_ids ids, const char *at, const char *const *places, struct buf *made, struct error *err)
+int root_image_lay(const struct plan *p, const struct root_image_trees *t, enum root_image_ids ids, const char *at,
+		   const char *const *places, struct buf *made, struct error *err)
 {
-	static int (*const stages[])(struct builder *) = {mount_base, make_root, put_all, make_cwd, check_lists, make_wanted};
+	static int (*const stages[])(struct builder *) = {mount_base, make_root,   put_all,
+							  make_cwd,   check_lists, make_wanted};
 	const struct image_ids *i = &p->image->ids;
-	struct builder b = {.plan = p, .trees = t, .places = {.root = -1, .made = made, .uid = i->zero_uid, .gid = i->zero_gid}, .at = at, .wanted = places, .err = err};
+	struct builder b = {.plan = p,
+			    .trees = t,
+			    .places = {.root = -1, .made = made, .uid = i->zero_uid, .gid = i->zero_gid},
+			    .at = at,
+			    .wanted = places,
+			    .err = err};
 
 	b.places.give = ids == ROOT_IMAGE_HOST;
 	return build(&b, stages, ARRAY_LEN(stages));

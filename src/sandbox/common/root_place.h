@@ -1,8 +1,9 @@
 /*
  * root_place: places for mounts in a root that strangers filled.
  *
- * A place is looked up as if the root were the root folder: links are followed inside it, "..", absolute links and /proc's magic links lead nowhere else. What is missing is made, and noted, so that it can be taken away again
- * when the sandbox has ended (cli/launch_image.h).
+ * A place is looked up as if the root were the root folder: links are followed inside it, "..", absolute links and
+ * /proc's magic links lead nowhere else. What is missing is made, and noted, so that it can be taken away again when
+ * the sandbox has ended (cli/launch_image.h).
  */
 #ifndef CORDON_SANDBOX_ROOT_PLACE_H
 #define CORDON_SANDBOX_ROOT_PLACE_H
@@ -18,7 +19,8 @@ struct root_places {
 	bool give;	  /* what is made is given to these, who are not who we are */
 	uid_t uid;
 	gid_t gid;
-	struct buf *made; /* paths from the root, each with its NUL, in the order they were made; NULL: nobody takes them away */
+	struct buf *made; /* paths from the root, each with its NUL, in the order they were made; NULL: nobody takes
+			     them away */
 };
 
 enum root_place_kind {
@@ -27,7 +29,8 @@ enum root_place_kind {
 	ROOT_PLACE_FOLLOW = 2, /* the last name may be a link, too, be it to nothing yet */
 };
 
-/* An O_PATH fd, or -errno: -ELOOP for a link that must not be there, -ENOTDIR or -EISDIR where something else stands, -EXDEV where it is the sandbox's own (/proc, /dev, /sys). */
+/* An O_PATH fd, or -errno: -ELOOP for a link that must not be there, -ENOTDIR or -EISDIR where something else stands,
+ * -EXDEV where it is the sandbox's own (/proc, /dev, /sys). */
 int root_place(const struct root_places *p, const char *path, unsigned kind);
 
 /* The same for what must stand in the root itself, as a folder, under this name, and made where it is missing. */

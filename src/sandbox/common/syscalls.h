@@ -1,9 +1,10 @@
 /*
  * syscalls: the table behind filter.c. One row a system call, ROW(name, what); what is not here answers ENOSYS.
  *
- * ALLOW; DENY (EPERM, worth an event); QUIET (EPERM); DONE (said to be done: sync() and syncfs() would make the host write all that it has); GUARD (it makes a name, or says who may do what: the guard does it for the workload); the others look at
- * arguments: see the blocks of filter.c. clone3 and openat2 pass their flags in memory, where a filter cannot look: ENOSYS makes libc use
- * the older call.
+ * ALLOW; DENY (EPERM, worth an event); QUIET (EPERM); DONE (said to be done: sync() and syncfs() would make the host
+ * write all that it has); GUARD (it makes a name, or says who may do what: the guard does it for the workload); the
+ * others look at arguments: see the blocks of filter.c. clone3 and openat2 pass their flags in memory, where a filter
+ * cannot look: ENOSYS makes libc use the older call.
  *
  * In the order of x86-64's numbers; calls that newer machines never had are its own.
  */

@@ -36,7 +36,8 @@ static bool is_token(struct sv s)
 	size_t i;
 
 	for (i = 0; i < s.n; i++)
-		if (!is_digit(s.p[i]) && !((s.p[i] | 0x20) >= 'a' && (s.p[i] | 0x20) <= 'z') && !(s.p[i] && strchr("!#$%&'*+-.^_`|~", s.p[i])))
+		if (!is_digit(s.p[i]) && !((s.p[i] | 0x20) >= 'a' && (s.p[i] | 0x20) <= 'z') &&
+		    !(s.p[i] && strchr("!#$%&'*+-.^_`|~", s.p[i])))
 			return false;
 	return s.n > 0;
 }
@@ -293,8 +294,14 @@ static int refuse(struct answer *a, struct sv *in)
 int answer_add(struct answer *a, struct sv bytes)
 {
 	static int (*const take[])(struct answer *, struct sv *) = {
-		[ANSWER_HEAD] = take_head,	     [ANSWER_LENGTH] = take_body,     [ANSWER_CHUNK_SIZE] = take_chunk_size, [ANSWER_CHUNK] = take_body,
-		[ANSWER_CHUNK_END] = take_chunk_end, [ANSWER_TRAILERS] = take_trailer, [ANSWER_DONE] = refuse,		     [ANSWER_BAD] = refuse,
+		[ANSWER_HEAD] = take_head,
+		[ANSWER_LENGTH] = take_body,
+		[ANSWER_CHUNK_SIZE] = take_chunk_size,
+		[ANSWER_CHUNK] = take_body,
+		[ANSWER_CHUNK_END] = take_chunk_end,
+		[ANSWER_TRAILERS] = take_trailer,
+		[ANSWER_DONE] = refuse,
+		[ANSWER_BAD] = refuse,
 	};
 	int r = 0;
 

@@ -1,11 +1,14 @@
 /*
  * answer: one HTTP/1.1 answer of a container engine, read strictly.
  *
- * The bytes may come in pieces of any size. Taken is what an engine sends and nothing else: HTTP/1.1, a final status, lines that end in CRLF, and a body that says how long it is, by one Content-Length or by
- * `chunked` and nothing else, never both. Folded fields, bytes behind the body, and answers that end early are refused. So are bodies of more than the maximum, before any of them is kept.
+ * The bytes may come in pieces of any size. Taken is what an engine sends and nothing else: HTTP/1.1, a final status,
+ * lines that end in CRLF, and a body that says how long it is, by one Content-Length or by `chunked` and nothing else,
+ * never both. Folded fields, bytes behind the body, and answers that end early are refused. So are bodies of more than
+ * the maximum, before any of them is kept.
  *
- * The gateway has a reader for requests and answers of strangers (http/), which needs llhttp and the streams around it; `cordon` itself stays small without them. This one knows no requests, no trailers
- * that mean anything, no keep-alive: one answer, then the end.
+ * The gateway has a reader for requests and answers of strangers (http/), which needs llhttp and the streams around it;
+ * `cordon` itself stays small without them. This one knows no requests, no trailers that mean anything, no keep-alive:
+ * one answer, then the end.
  */
 #ifndef CORDON_DOCKER_ANSWER_H
 #define CORDON_DOCKER_ANSWER_H

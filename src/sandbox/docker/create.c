@@ -18,7 +18,8 @@ enum { PERIOD_US = 100000, PROFILE_MAX = 64 * 1024 };
 
 /* What the engine hides and protects by itself, where nothing is said; of /sys nothing is shown. */
 static const char *const masked[] = {
-	"/proc/acpi", "/proc/asound", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/locks", "/proc/pressure", "/proc/sched_debug", "/proc/scsi", "/proc/timer_list", "/proc/timer_stats",
+	"/proc/acpi",  "/proc/asound",   "/proc/interrupts",  "/proc/kcore", "/proc/keys",       "/proc/latency_stats",
+	"/proc/locks", "/proc/pressure", "/proc/sched_debug", "/proc/scsi",  "/proc/timer_list", "/proc/timer_stats",
 };
 static const char *const read_only[] = {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"};
 
@@ -35,7 +36,8 @@ static int check_name(const char *path, struct error *err)
 	while (rest.n) {
 		n = text_utf8(rest);
 		if (n == 0)
-			return error_set(err, ERROR_INPUT, "Docker Engine takes only names in UTF-8: %s", text_show(&shown, sv_of(path)));
+			return error_set(err, ERROR_INPUT, "Docker Engine takes only names in UTF-8: %s",
+					 text_show(&shown, sv_of(path)));
 		rest = sv_n(rest.p + n, rest.n - n);
 	}
 	return 0;
@@ -46,7 +48,8 @@ static int check_names(const struct box *b, struct error *err)
 	size_t i;
 
 	for (i = 0; i < b->n_mounts; i++)
-		if (check_name(b->mounts[i].target, err) < 0 || (b->mounts[i].source && check_name(b->mounts[i].source, err) < 0))
+		if (check_name(b->mounts[i].target, err) < 0 ||
+		    (b->mounts[i].source && check_name(b->mounts[i].source, err) < 0))
 			return -1;
 	return 0;
 }
@@ -62,7 +65,8 @@ static void put_strings(struct json *j, const char *key, const char *const *v, s
 	json_end(j);
 }
 
-/* Engines before API 1.44 make only the topmost mount of a bind read-only: what is mounted below it would stay writable, so it is not shown with it (submounts.h). */
+/* Engines before API 1.44 make only the topmost mount of a bind read-only: what is mounted below it would stay
+ * writable, so it is not shown with it (submounts.h). */
 static void put_bind(struct json *j, const struct create *c, const char *source, const char *target, bool writable)
 {
 	json_open(j);
@@ -112,7 +116,8 @@ static const struct plan_op *made_file(const struct plan *p, const char *target)
 	if (p->image)
 		return NULL;
 	for (i = p->n_ops; i > 0; i--)
-		if (p->ops[i - 1].kind == PLAN_FILE && places_has(p, &p->ops[i - 1]) && strcmp(p->ops[i - 1].target, target) == 0)
+		if (p->ops[i - 1].kind == PLAN_FILE && places_has(p, &p->ops[i - 1]) &&
+		    strcmp(p->ops[i - 1].target, target) == 0)
 			return &p->ops[i - 1];
 	return NULL;
 }
@@ -125,12 +130,14 @@ static int put_made_files(struct json *j, const struct create *c, struct error *
 	for (i = 0; i < p->n_ops; i++) {
 		const char *target = p->ops[i].target;
 
-		if (made_file(p, target) == &p->ops[i] && !is_mounted(c->box, target) && put_made(j, c, target, target, err) < 0)
+		if (made_file(p, target) == &p->ops[i] && !is_mounted(c->box, target) &&
+		    put_made(j, c, target, target, err) < 0)
 			return -1;
 	}
 	/* else the engine would show what it knows of the host's network */
 	for (i = 0; i < ARRAY_LEN(engines_own); i++)
-		if (!made_file(p, engines_own[i]) && !is_mounted(c->box, engines_own[i]) && put_made(j, c, "/" PLACES_MASKS "/file", engines_own[i], err) < 0)
+		if (!made_file(p, engines_own[i]) && !is_mounted(c->box, engines_own[i]) &&
+		    put_made(j, c, "/" PLACES_MASKS "/file", engines_own[i], err) < 0)
 			return -1;
 	return 0;
 }
@@ -164,8 +171,9 @@ static void put_tmpfs(struct json *j, const struct box *b)
 		if ((m->kind != BOX_TMPFS && m->kind != BOX_SHM) || box_is_covered(b, i))
 			continue;
 		/* a size of 0 would be none at all */
-		(void)snprintf(options, sizeof(options), "%s,%s,nosuid,nodev,size=%" PRIu64 ",mode=%o", m->writable ? "rw" : "ro", m->no_exec ? "noexec" : "exec",
-			       m->size ? m->size : 4096, m->mode & 07777u);
+		(void)snprintf(options, sizeof(options), "%s,%s,nosuid,nodev,size=%" PRIu64 ",mode=%o",
+			       m->writable ? "rw" : "ro", m->no_exec ? "noexec" : "exec", m->size ? m->size : 4096,
+			       m->mode & 07777u);
 		json_kstr(j, m->target, options);
 	}
 	json_close(j);
@@ -251,7 +259,8 @@ static void put_limits(struct json *j, const struct plan_limits *l)
 	json_end(j);
 }
 
-/* A member's network is its leader's, with what was set there; so is its host name, which an engine takes from there and lets nobody set. */
+/* A member's network is its leader's, with what was set there; so is its host name, which an engine takes from there
+ * and lets nobody set. */
 static void put_network(struct json *j, const struct box *b)
 {
 	char leader[80];
@@ -353,9 +362,13 @@ int create_check_warning(const char *warning, bool swaps, struct error *err)
 	struct text_shown shown;
 
 	if (strcasestr(warning, "discarded"))
-		return error_set(err, ERROR_MISSING, "Docker Engine cannot keep the limits of this policy: %s", text_show(&shown, sv_of(warning)));
+		return error_set(err, ERROR_MISSING, "Docker Engine cannot keep the limits of this policy: %s",
+				 text_show(&shown, sv_of(warning)));
 	/* "... Memory limited without swap." */
 	if (swaps && strcasestr(warning, "without swap"))
-		return error_set(err, ERROR_MISSING, "Docker Engine cannot keep process.memory here: its limit leaves swap out, and this machine has some; boot with swapaccount=1 or with cgroup v2, or turn swap off (swapoff -a)");
+		return error_set(
+			err, ERROR_MISSING,
+			"Docker Engine cannot keep process.memory here: its limit leaves swap out, and this machine "
+			"has some; boot with swapaccount=1 or with cgroup v2, or turn swap off (swapoff -a)");
 	return 0;
 }

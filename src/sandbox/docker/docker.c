@@ -39,7 +39,8 @@ enum {
 	ROOT_UID_BASE = 1900000000, /* as native's: nobody's */
 };
 
-/* In the box's folder: the engine's socket, from before it is asked for anything; and, that the container was started. */
+/* In the box's folder: the engine's socket, from before it is asked for anything; and, that the container was started.
+ */
 #define WHERE_FILE "docker"
 #define STARTED_FILE "docker.started"
 
@@ -59,13 +60,19 @@ static void docker_ids(const struct plan *plan, struct box_ids *ret)
 	uint32_t uid = geteuid() == 0 ? ROOT_UID_BASE + (uint32_t)getpid() : geteuid();
 
 	if (plan->image)
-		*ret = (struct box_ids){.user = BOX_USER_IS, .inside = plan->uid, .host = plan->uid ? plan->image->ids.first_uid + plan->uid - 1 : plan->image->ids.zero_uid, .host_init = uid, .mapped = true};
+		*ret = (struct box_ids){.user = BOX_USER_IS,
+					.inside = plan->uid,
+					.host = plan->uid ? plan->image->ids.first_uid + plan->uid - 1
+							  : plan->image->ids.zero_uid,
+					.host_init = uid,
+					.mapped = true};
 	else
 		*ret = (struct box_ids){.user = BOX_USER_IS, .inside = uid, .host = uid, .host_init = uid};
 }
 
 /* A call about the container of a run: method, "/containers/cordon-ID" and what follows it. */
-static int ask(const struct engine *e, const char *method, const char *id, const char *rest, int timeout_ms, struct answer *a, struct error *err)
+static int ask(const struct engine *e, const char *method, const char *id, const char *rest, int timeout_ms,
+	       struct answer *a, struct error *err)
 {
 	char path[160];
 	const struct engine_request req = {.method = method, .path = path, .timeout_ms = timeout_ms};
@@ -134,7 +141,8 @@ static int create_once(struct box *b, struct docker *d, struct sv document, stru
 {
 	AUTO_ANSWER a = {0};
 	char path[128], message[400];
-	const struct engine_request req = {.method = "POST", .path = path, .type = "application/json", .body = document, .timeout_ms = CREATE_MS};
+	const struct engine_request req = {
+		.method = "POST", .path = path, .type = "application/json", .body = document, .timeout_ms = CREATE_MS};
 
 	(void)snprintf(path, sizeof(path), "/containers/create?name=cordon-%s", b->id);
 	d->asked = true;
@@ -150,7 +158,8 @@ static int create_once(struct box *b, struct docker *d, struct sv document, stru
 }
 
 /* One at a time, so that many first runs at once make one image: the others find it there. */
-static int make_image_and_create(struct box *b, struct docker *d, const struct docker_image *image, struct sv document, struct error *err)
+static int make_image_and_create(struct box *b, struct docker *d, const struct docker_image *image, struct sv document,
+				 struct error *err)
 {
 	AUTO_FD lock = openat(b->dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int r;
@@ -163,7 +172,9 @@ static int make_image_and_create(struct box *b, struct docker *d, const struct d
 	if (docker_image_make(image, &d->engine, err) < 0)
 		return -1;
 	r = create_once(b, d, document, err);
-	return r <= 0 ? r : error_set(err, ERROR_SYSTEM, "the image of the sandbox's root is removed as soon as it is made");
+	return r <= 0 ? r
+		      : error_set(err, ERROR_SYSTEM,
+				  "the image of the sandbox's root is removed as soon as it is made");
 }
 
 static int show_submounts(const struct box *b, struct box *view, struct error *err)
@@ -265,10 +276,15 @@ static int check_network(const struct box *b, const struct docker *d, struct err
 	if (!b->join.id)
 		return 0;
 	(void)snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)d->pid);
-	if (b->runtime_pidfd < 0 || b->join.net < 0 || fstat(b->join.net, &wanted) < 0 || stat(path, &found) < 0 || sys_pidfd_signal(b->runtime_pidfd, 0) < 0)
-		return error_set(err, ERROR_MISSING, "docker: the container does not run on this machine, or ended at once; the network that it is to share cannot be looked at");
+	if (b->runtime_pidfd < 0 || b->join.net < 0 || fstat(b->join.net, &wanted) < 0 || stat(path, &found) < 0 ||
+	    sys_pidfd_signal(b->runtime_pidfd, 0) < 0)
+		return error_set(err, ERROR_MISSING,
+				 "docker: the container does not run on this machine, or ended at once; the network "
+				 "that it is to share cannot be looked at");
 	if (wanted.st_dev != found.st_dev || wanted.st_ino != found.st_ino)
-		return error_set(err, ERROR_DENIED, "docker: the engine gave the container another network than that of the sandbox %s", b->join.id);
+		return error_set(err, ERROR_DENIED,
+				 "docker: the engine gave the container another network than that of the sandbox %s",
+				 b->join.id);
 	return 0;
 }
 
@@ -284,7 +300,8 @@ static int docker_start(struct box *b, struct error *err)
 	if (!d)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	b->own = d;
-	if (where_is_docker(environ, &path, err) < 0 || engine_init(&d->engine, path, PING_MS, err) < 0 || remember_where(b, path, err) < 0)
+	if (where_is_docker(environ, &path, err) < 0 || engine_init(&d->engine, path, PING_MS, err) < 0 ||
+	    remember_where(b, path, err) < 0)
 		return -1;
 	if (create(b, d, err) < 0 || start(b, d, err) < 0 || check_network(b, d, err) < 0)
 		return -1;
@@ -303,13 +320,15 @@ static void docker_stop(struct box *b)
 		(void)ask(&d->engine, "POST", b->id, "/kill?signal=KILL", KILL_MS, &a, &ignored);
 }
 
-/* Waits until the engine has removed it, which it begins to do by itself when one that was started ends. False: it has not, or cannot be asked. */
+/* Waits until the engine has removed it, which it begins to do by itself when one that was started ends. False: it has
+ * not, or cannot be asked. */
 static bool wait_removed(const struct engine *e, const char *id)
 {
 	AUTO_ANSWER a = {0};
 	struct error ignored;
 
-	return ask(e, "POST", id, "/wait?condition=removed", REMOVE_MS, &a, &ignored) == 0 && (a.status == 200 || a.status == 404);
+	return ask(e, "POST", id, "/wait?condition=removed", REMOVE_MS, &a, &ignored) == 0 &&
+	       (a.status == 200 || a.status == 404);
 }
 
 /* True: there was one. A removal that is under way already is a conflict: then it is waited for. */
@@ -348,7 +367,8 @@ static bool docker_said(struct box *b, char *out, size_t size)
 	else if (json_is_true(json_object_get(state, "OOMKilled")))
 		(void)snprintf(out, size, "process.memory is too little to start in");
 	else if (state && !json_is_true(json_object_get(state, "Running")))
-		(void)snprintf(out, size, "cordon-init ended with status %" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(state, "ExitCode")));
+		(void)snprintf(out, size, "cordon-init ended with status %" JSON_INTEGER_FORMAT,
+			       json_integer_value(json_object_get(state, "ExitCode")));
 	else
 		known = false;
 	json_decref(root);
@@ -365,19 +385,22 @@ static void docker_stats(struct box *b, bool failed, struct cgroup_stats *ret)
 		cgroup_stats(d->cgroup, ret);
 	if (!failed || (ret->known & CGROUP_MEMORY))
 		return;
-	/* not found, or gone by now: the engine may know the most important of it; asking takes as long as it takes to stop */
+	/* not found, or gone by now: the engine may know the most important of it; asking takes as long as it takes to
+	 * stop */
 	root = inspect(&d->engine, b->id);
 	ret->oom_kills = json_is_true(json_object_get(json_object_get(root, "State"), "OOMKilled"));
 	json_decref(root);
 }
 
-/* The engine finishes what it was asked for, also where nobody waits for it: a container may come up a while after whoever asked for it was killed. */
+/* The engine finishes what it was asked for, also where nobody waits for it: a container may come up a while after
+ * whoever asked for it was killed. */
 static bool may_still_come(const char *dir)
 {
 	AUTO_FD fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 
-	if (fstatat(fd, STARTED_FILE, &st, AT_SYMLINK_NOFOLLOW) == 0 || fstatat(fd, WHERE_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(fd, STARTED_FILE, &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+	    fstatat(fd, WHERE_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return false;
 	return time(NULL) - st.st_mtime < (CREATE_MS + START_MS) / 1000;
 }

@@ -103,7 +103,9 @@ static int write_head(const struct engine *e, const struct engine_request *req, 
 	(void)buf_printf(out, "%s ", req->method);
 	if (e->api)
 		(void)buf_printf(out, "/v1.%u", e->api);
-	(void)buf_printf(out, "%s HTTP/1.1\r\nHost: docker\r\nUser-Agent: cordon/" CORDON_VERSION "\r\nConnection: close\r\n", req->path);
+	(void)buf_printf(
+		out, "%s HTTP/1.1\r\nHost: docker\r\nUser-Agent: cordon/" CORDON_VERSION "\r\nConnection: close\r\n",
+		req->path);
 	if (req->type)
 		(void)buf_printf(out, "Content-Type: %s\r\n", req->type);
 	if (req->type || strcmp(req->method, "POST") == 0)
@@ -113,7 +115,8 @@ static int write_head(const struct engine *e, const struct engine_request *req, 
 }
 
 /* Sending may fail because the engine has answered already, and listens no more. */
-static int exchange(const struct engine *e, const struct engine_request *req, int fd, struct answer *a, int64_t deadline)
+static int exchange(const struct engine *e, const struct engine_request *req, int fd, struct answer *a,
+		    int64_t deadline)
 {
 	AUTO_BUF head = {0};
 	int r, sent;
@@ -137,9 +140,15 @@ static int no_connection(const struct engine *e, int code, struct error *err)
 	const char *path = text_show(&shown, sv_of(e->path));
 
 	if (code == -EACCES || code == -EPERM)
-		return error_set(err, ERROR_MISSING, "Docker Engine's socket %s is not open to you: become a member of the group that owns it (docker), or use sudo", path);
+		return error_set(err, ERROR_MISSING,
+				 "Docker Engine's socket %s is not open to you: become a member of the group that owns "
+				 "it (docker), or use sudo",
+				 path);
 	if (code == -ENOENT || code == -ENOTDIR)
-		return error_set(err, ERROR_MISSING, "there is no Docker Engine at %s: is it installed and running? (DOCKER_HOST says where it is)", path);
+		return error_set(
+			err, ERROR_MISSING,
+			"there is no Docker Engine at %s: is it installed and running? (DOCKER_HOST says where it is)",
+			path);
 	if (code == -ECONNREFUSED)
 		return error_set(err, ERROR_MISSING, "Docker Engine does not run: nobody listens at %s", path);
 	return error_sys(err, code, "Docker Engine at %s cannot be reached", path);
@@ -149,12 +158,14 @@ static int no_answer(const struct engine_request *req, int code, struct error *e
 {
 	switch (code) {
 	case -ETIMEDOUT:
-		return error_set(err, ERROR_SYSTEM, "Docker Engine did not answer within %d s", (req->timeout_ms + 999) / 1000);
+		return error_set(err, ERROR_SYSTEM, "Docker Engine did not answer within %d s",
+				 (req->timeout_ms + 999) / 1000);
 	case -ECONNRESET:
 	case -EPIPE:
 		return error_set(err, ERROR_SYSTEM, "Docker Engine ended in the middle of an answer");
 	case -EBADMSG:
-		return error_set(err, ERROR_SYSTEM, "what answers for Docker Engine does not speak its language (HTTP/1.1)");
+		return error_set(err, ERROR_SYSTEM,
+				 "what answers for Docker Engine does not speak its language (HTTP/1.1)");
 	case -EFBIG:
 		return error_set(err, ERROR_SYSTEM, "Docker Engine's answer is too long");
 	default:
@@ -162,7 +173,8 @@ static int no_answer(const struct engine_request *req, int code, struct error *e
 	}
 }
 
-static int call(const struct engine *e, const struct engine_request *req, struct answer *a, uint32_t *ret_uid, struct error *err)
+static int call(const struct engine *e, const struct engine_request *req, struct answer *a, uint32_t *ret_uid,
+		struct error *err)
 {
 	int64_t deadline = now_ms() + req->timeout_ms;
 	AUTO_FD fd = connect_to(e->path, deadline);
@@ -195,7 +207,8 @@ static int send_file(int fd, const struct engine_transfer *t, int timeout_ms)
 	int r = 0;
 
 	while (r == 0 && at < t->size) {
-		n = pread(t->from, bytes, sizeof(bytes) < t->size - at ? sizeof(bytes) : (size_t)(t->size - at), (off_t)at);
+		n = pread(t->from, bytes, sizeof(bytes) < t->size - at ? sizeof(bytes) : (size_t)(t->size - at),
+			  (off_t)at);
 		if (n <= 0)
 			return n < 0 ? -errno : -EIO;
 		r = send_all(fd, sv_n(bytes, (size_t)n), now_ms() + timeout_ms);
@@ -231,7 +244,8 @@ static int receive_pieces(int fd, const struct engine_transfer *t, struct answer
 	return r < 0 ? r : handed;
 }
 
-int engine_transfer(const struct engine *e, const struct engine_request *req, const struct engine_transfer *t, struct answer *a, struct error *err)
+int engine_transfer(const struct engine *e, const struct engine_request *req, const struct engine_transfer *t,
+		    struct answer *a, struct error *err)
 {
 	AUTO_FD fd = connect_to(e->path, now_ms() + req->timeout_ms);
 	AUTO_BUF head = {0};
@@ -245,7 +259,8 @@ int engine_transfer(const struct engine *e, const struct engine_request *req, co
 		return error_sys(err, ENOMEM, "Docker Engine");
 	sent = send_all(fd, buf_view(&head), now_ms() + req->timeout_ms);
 	if (sent == 0)
-		sent = t->from < 0 ? send_all(fd, req->body, now_ms() + req->timeout_ms) : send_file(fd, t, req->timeout_ms);
+		sent = t->from < 0 ? send_all(fd, req->body, now_ms() + req->timeout_ms)
+				   : send_file(fd, t, req->timeout_ms);
 	r = sent == -ETIMEDOUT ? sent : receive_pieces(fd, t, a, req->timeout_ms);
 	return r < 0 ? no_answer(req, sent < 0 ? sent : r, err) : 0;
 }
@@ -268,7 +283,8 @@ static int check_owner(struct engine *e, uint32_t uid, struct error *err)
 	e->rootless = uid != 0 && uid == geteuid();
 	if (uid == 0 || e->rootless)
 		return 0;
-	return error_set(err, ERROR_MISSING, "the Docker Engine at this socket runs as user %u, who is neither root nor you", uid);
+	return error_set(err, ERROR_MISSING,
+			 "the Docker Engine at this socket runs as user %u, who is neither root nor you", uid);
 }
 
 int engine_init(struct engine *e, const char *path, int timeout_ms, struct error *err)
@@ -287,9 +303,13 @@ int engine_init(struct engine *e, const char *path, int timeout_ms, struct error
 		return engine_refused(&a, "Docker Engine is not ready", err);
 	theirs = minor_version(a.api_version);
 	if (theirs == 0)
-		return error_set(err, ERROR_MISSING, "what answers at Docker Engine's socket does not say which version of its API it has");
+		return error_set(err, ERROR_MISSING,
+				 "what answers at Docker Engine's socket does not say which version of its API it has");
 	if (theirs < ENGINE_API_LEAST)
-		return error_set(err, ERROR_MISSING, "this Docker Engine is too old: it has version 1.%u of its API, and 1.%d is needed (Docker 19.03)", theirs, ENGINE_API_LEAST);
+		return error_set(err, ERROR_MISSING,
+				 "this Docker Engine is too old: it has version 1.%u of its API, and 1.%d is needed "
+				 "(Docker 19.03)",
+				 theirs, ENGINE_API_LEAST);
 	e->api = theirs < ENGINE_API_MOST ? theirs : ENGINE_API_MOST;
 	return 0;
 }

@@ -1,8 +1,9 @@
 /*
  * engine: Docker Engine's API over its UNIX socket, as far as one container needs it.
  *
- * One connection for each call, one answer (answer.h), and a time limit for the whole of it. Nothing is kept but the socket's path and the version of the API that both sides know. An engine that does not answer,
- * answers garbage or answers too much makes a call fail with one line that says so; it never blocks longer than the call's limit.
+ * One connection for each call, one answer (answer.h), and a time limit for the whole of it. Nothing is kept but the
+ * socket's path and the version of the API that both sides know. An engine that does not answer, answers garbage or
+ * answers too much makes a call fail with one line that says so; it never blocks longer than the call's limit.
  */
 #ifndef CORDON_DOCKER_ENGINE_H
 #define CORDON_DOCKER_ENGINE_H
@@ -45,10 +46,12 @@ int engine_call(const struct engine *e, const struct engine_request *req, struct
 struct engine_transfer {
 	int from;      /* the request's body: a file, read from its beginning; -1: req->body */
 	uint64_t size; /* of it */
-	int (*take)(void *arg, struct sv bytes); /* the body of an answer with status 200, piece by piece; 0 or -errno. Of others it is in the answer */
+	int (*take)(void *arg, struct sv bytes); /* the body of an answer with status 200, piece by piece; 0 or -errno.
+						    Of others it is in the answer */
 	void *arg;
 };
-int engine_transfer(const struct engine *e, const struct engine_request *req, const struct engine_transfer *t, struct answer *a, struct error *err);
+int engine_transfer(const struct engine *e, const struct engine_request *req, const struct engine_transfer *t,
+		    struct answer *a, struct error *err);
 
 /* What the engine said in an answer that is no success, escaped, one line. */
 void engine_message(const struct answer *a, char *out, size_t size);

@@ -43,9 +43,12 @@ static int import_failed(const struct answer *a, struct error *err)
 		const char *message = json_string_value(json_object_get(line, "error"));
 
 		if (message)
-			r = error_set(err, ERROR_SYSTEM, "the image of the sandbox's root: Docker Engine says: %s", text_show(&shown, sv_of(message)));
+			r = error_set(err, ERROR_SYSTEM, "the image of the sandbox's root: Docker Engine says: %s",
+				      text_show(&shown, sv_of(message)));
 		json_decref(line);
-		rest = at.position > 0 && (size_t)at.position <= rest.n ? sv_n(rest.p + at.position, rest.n - (size_t)at.position) : sv_n(rest.p, 0);
+		rest = at.position > 0 && (size_t)at.position <= rest.n
+			       ? sv_n(rest.p + at.position, rest.n - (size_t)at.position)
+			       : sv_n(rest.p, 0);
 	}
 	return r;
 }
@@ -80,7 +83,10 @@ static void remove_image(const struct engine *e, const char *id)
 
 static void tidy(const struct engine *e)
 {
-	const struct engine_request req = {.method = "GET", .path = "/images/json?filters=%7B%22reference%22%3A%5B%22" IMAGE_REPOSITORY "%22%5D%7D", .timeout_ms = LIST_MS};
+	const struct engine_request req = {.method = "GET",
+					   .path = "/images/json?filters=%7B%22reference%22%3A%5B%22" IMAGE_REPOSITORY
+						   "%22%5D%7D",
+					   .timeout_ms = LIST_MS};
 	AUTO_ANSWER a = {0};
 	struct error ignored;
 	AUTO_FREE struct old *all = NULL;
@@ -109,8 +115,11 @@ static void tidy(const struct engine *e)
 int docker_image_make(const struct docker_image *i, const struct engine *e, struct error *err)
 {
 	char path[160];
-	const struct engine_request req = {
-		.method = "POST", .path = path, .type = "application/x-tar", .body = buf_view(&i->tar), .timeout_ms = IMPORT_MS};
+	const struct engine_request req = {.method = "POST",
+					   .path = path,
+					   .type = "application/x-tar",
+					   .body = buf_view(&i->tar),
+					   .timeout_ms = IMPORT_MS};
 	AUTO_ANSWER a = {0};
 
 	(void)snprintf(path, sizeof(path), "/images/create?fromSrc=-&repo=" IMAGE_REPOSITORY "&tag=%s", i->digest);

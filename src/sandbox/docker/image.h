@@ -1,7 +1,8 @@
 /*
  * image: the image of a box's container: the places of its root and nothing else, made here, never pulled.
  *
- * It is named after the digest of what is in it, so that runs which show the same places share one, and a run that finds none makes it. Removing images costs the next run some time and nothing else.
+ * It is named after the digest of what is in it, so that runs which show the same places share one, and a run that
+ * finds none makes it. Removing images costs the next run some time and nothing else.
  */
 #ifndef CORDON_DOCKER_IMAGE_H
 #define CORDON_DOCKER_IMAGE_H
@@ -25,7 +26,8 @@ struct docker_image {
 int docker_image_init(struct docker_image *i, int root, struct error *err);
 void docker_image_done(struct docker_image *i);
 
-/* The engine has it after this. Where it has more than IMAGE_KEPT of ours, the oldest that no container uses are removed. */
+/* The engine has it after this. Where it has more than IMAGE_KEPT of ours, the oldest that no container uses are
+ * removed. */
 int docker_image_make(const struct docker_image *i, const struct engine *e, struct error *err);
 
 #endif

@@ -32,7 +32,9 @@ static const char *const kept[] = {"/proc", "/dev", BOX_DIR};
 int lay_check(const struct box *b, struct error *err)
 {
 	if (geteuid() != 0)
-		return error_set(err, ERROR_DENIED, "docker can run an image of Cordon's own store for root only, who may mount it in the engine's container; use native, runc, crun or gvisor");
+		return error_set(err, ERROR_DENIED,
+				 "docker can run an image of Cordon's own store for root only, who may mount it in the "
+				 "engine's container; use native, runc, crun or gvisor");
 	return root_image_check(b->plan->image, err);
 }
 
@@ -48,7 +50,8 @@ static int make_folder(const char *root, const char *name)
 
 int lay_places(const struct box *b, struct error *err)
 {
-	static const char *const folders[] = {"", "/proc", "/dev", "/sys", "/etc", LAY_AT, "/run", BOX_DIR, ("/" PLACES_MASKS)};
+	static const char *const folders[] = {"",      "/proc",           "/dev", "/sys", "/etc", LAY_AT, "/run",
+					      BOX_DIR, ("/" PLACES_MASKS)};
 	char mask[PATH_MAX];
 	size_t i;
 	int r = 0;
@@ -71,7 +74,9 @@ static int wait_for_init(const struct box *b, struct error *err)
 		;
 	if (r > 0 && p[0].revents & POLLIN)
 		return 0;
-	return error_set(err, ERROR_SYSTEM, r > 0 ? "docker did not start the sandbox: cordon-init ended" : "docker did not start the sandbox in time");
+	return error_set(err, ERROR_SYSTEM,
+			 r > 0 ? "docker did not start the sandbox: cordon-init ended"
+			       : "docker did not start the sandbox in time");
 }
 
 static int clone_trees(const struct plan *p, struct root_image_trees *t, size_t n, struct error *err)
@@ -82,7 +87,8 @@ static int clone_trees(const struct plan *p, struct root_image_trees *t, size_t 
 	return 0;
 }
 
-/* Then our own /proc lies over the container's, in which we are not: it is needed to look things up, and goes with the root that the container began with. */
+/* Then our own /proc lies over the container's, in which we are not: it is needed to look things up, and goes with the
+ * root that the container began with. */
 static int keep_trees(int proc, int fds[ARRAY_LEN(kept)], struct error *err)
 {
 	size_t i;
@@ -187,13 +193,18 @@ static int lay_in_child(const struct box *b, struct error *err)
 		;
 	if (n == 0 && status == 0)
 		return 0;
-	return n == (ssize_t)sizeof(*err) ? -1 : error_set(err, ERROR_SYSTEM, "sandbox root: it could not be mounted in the engine's container");
+	return n == (ssize_t)sizeof(*err)
+		       ? -1
+		       : error_set(err, ERROR_SYSTEM,
+				   "sandbox root: it could not be mounted in the engine's container");
 }
 
 int lay_image(struct box *b, struct error *err)
 {
 	if (b->runtime_pidfd < 0)
-		return error_set(err, ERROR_MISSING, "docker: the container does not run on this machine, or ended at once; an image's sandbox must be where the image is");
+		return error_set(err, ERROR_MISSING,
+				 "docker: the container does not run on this machine, or ended at once; an image's "
+				 "sandbox must be where the image is");
 	if (wait_for_init(b, err) < 0)
 		return -1;
 	b->userns = image_user_make_for(b->plan, b->ids.host_init, err);

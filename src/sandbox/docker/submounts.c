@@ -16,15 +16,20 @@ struct maker {
 static int add_below(struct maker *m, const struct box_mount *folder, const char *point, struct error *err)
 {
 	const char *rest = path_rest(point, folder->source);
-	struct box_mount mount = {.kind = BOX_BIND, .source = point, .no_exec = folder->no_exec, .judged = folder->judged};
+	struct box_mount mount = {
+		.kind = BOX_BIND, .source = point, .no_exec = folder->no_exec, .judged = folder->judged};
 	struct stat st;
 
 	if (!rest || !rest[0] || !rest[1] || lstat(point, &st) < 0)
 		return 0;
 	if (++m->added > SUBMOUNTS_MAX)
-		return error_set(err, ERROR_INPUT, "more than %d file systems are mounted below the folders that the policy shows; this Docker Engine is too old for that", SUBMOUNTS_MAX);
+		return error_set(err, ERROR_INPUT,
+				 "more than %d file systems are mounted below the folders that the policy shows; this "
+				 "Docker Engine is too old for that",
+				 SUBMOUNTS_MAX);
 	mount.folder = S_ISDIR(st.st_mode);
-	mount.target = arena_printf(m->view->arena, "%s%s", strcmp(folder->target, "/") == 0 ? "" : folder->target, rest);
+	mount.target =
+		arena_printf(m->view->arena, "%s%s", strcmp(folder->target, "/") == 0 ? "" : folder->target, rest);
 	if (!mount.target)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	m->view->mounts[m->view->n_mounts++] = mount;
@@ -56,7 +61,8 @@ int submounts_show(const struct box *b, struct sv mountinfo, struct box *view, s
 	for (i = 0; i < b->n_mounts; i++) {
 		view->mounts[view->n_mounts++] = b->mounts[i];
 		/* what may be written to is a copy, with nothing mounted in it */
-		if (b->mounts[i].kind == BOX_BIND && b->mounts[i].folder && !b->mounts[i].writable && add_all(&m, &b->mounts[i], err) < 0)
+		if (b->mounts[i].kind == BOX_BIND && b->mounts[i].folder && !b->mounts[i].writable &&
+		    add_all(&m, &b->mounts[i], err) < 0)
 			return -1;
 	}
 	return 0;

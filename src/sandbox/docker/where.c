@@ -37,11 +37,14 @@ static int take_endpoint(const char *endpoint, const char *from, char **ret, str
 	const char *path;
 
 	if (strncmp(endpoint, "unix://", 7) != 0)
-		return error_set(err, ERROR_INPUT, "%s is \"%s\": the runtime docker needs an engine on this machine, at unix:///PATH, for it shows folders of this machine",
+		return error_set(err, ERROR_INPUT,
+				 "%s is \"%s\": the runtime docker needs an engine on this machine, at unix:///PATH, "
+				 "for it shows folders of this machine",
 				 from, text_show(&shown, sv_of(endpoint)));
 	path = endpoint + 7;
 	if (path[0] != '/' || strlen(path) >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
-		return error_set(err, ERROR_INPUT, "%s is \"%s\": that is no absolute path of a socket", from, text_show(&shown, sv_of(endpoint)));
+		return error_set(err, ERROR_INPUT, "%s is \"%s\": that is no absolute path of a socket", from,
+				 text_show(&shown, sv_of(endpoint)));
 	return take_path(path, ret, err);
 }
 
@@ -98,15 +101,18 @@ static int context_endpoint(const char *config, const char *name, char **ret, st
 		return path = NULL, error_set(err, ERROR_SYSTEM, "out of memory");
 	if (read_json(path, &root, err) < 0)
 		return error_prefix(err, "Docker's context %s", text_show(&shown, sv_of(name)));
-	endpoint = json_string_value(json_object_get(json_object_get(json_object_get(root, "Endpoints"), "docker"), "Host"));
-	r = endpoint ? take_endpoint(endpoint, from, ret, err) : error_set(err, ERROR_INPUT, "%s is not in %s", from, text_show(&shown, sv_of(path)));
+	endpoint = json_string_value(
+		json_object_get(json_object_get(json_object_get(root, "Endpoints"), "docker"), "Host"));
+	r = endpoint ? take_endpoint(endpoint, from, ret, err)
+		     : error_set(err, ERROR_INPUT, "%s is not in %s", from, text_show(&shown, sv_of(path)));
 	json_decref(root);
 	return r;
 }
 
 int where_is_docker(char *const *env, char **ret, struct error *err)
 {
-	const char *host = variable(env, "DOCKER_HOST"), *config = variable(env, "DOCKER_CONFIG"), *home = variable(env, "HOME");
+	const char *host = variable(env, "DOCKER_HOST"), *config = variable(env, "DOCKER_CONFIG"),
+		   *home = variable(env, "HOME");
 	const char *context = variable(env, "DOCKER_CONTEXT");
 	AUTO_FREE char *own_config = NULL;
 	AUTO_FREE char *current = NULL;
@@ -126,6 +132,8 @@ int where_is_docker(char *const *env, char **ret, struct error *err)
 	if (!context || strcmp(context, "default") == 0)
 		return take_path(WHERE_DEFAULT, ret, err);
 	if (!config)
-		return error_set(err, ERROR_INPUT, "DOCKER_CONTEXT is set, but neither DOCKER_CONFIG nor HOME says where Docker's contexts are");
+		return error_set(
+			err, ERROR_INPUT,
+			"DOCKER_CONTEXT is set, but neither DOCKER_CONFIG nor HOME says where Docker's contexts are");
 	return context_endpoint(config, context, ret, err);
 }

@@ -54,7 +54,8 @@ static int do_mkdir(const struct job *j, int d, unsigned path, unsigned mode)
 		r = guard_may_make(j, &p, GUARD_FOLDER);
 	if (r == 0) {
 		guard_wear_umask(j);
-		r = mkdirat(p.dir, p.name, safe_mode(j->call->args[mode])) < 0 ? -errno : guard_keep_made(j, &p, GUARD_FOLDER);
+		r = mkdirat(p.dir, p.name, safe_mode(j->call->args[mode])) < 0 ? -errno
+									       : guard_keep_made(j, &p, GUARD_FOLDER);
 	}
 	guard_place_done(&p);
 	return r;
@@ -94,7 +95,8 @@ static int do_symlink(const struct job *j, unsigned text, int d, unsigned path)
 	return r;
 }
 
-/* May what stands at path have another name? What is denied or protected, made by the host just now and covered by nothing yet, could be read and written by that. */
+/* May what stands at path have another name? What is denied or protected, made by the host just now and covered by
+ * nothing yet, could be read and written by that. */
 static int may_name_again(const struct job *j, const struct place *p, bool folder)
 {
 	const char *rule = guard_judge_place(j->g, p, folder ? GUARD_FOLDER : GUARD_FILE, true);
@@ -113,7 +115,8 @@ static bool cut_removed(char *path)
 	return true;
 }
 
-/* What the caller has open: a file that has no name yet (O_TMPFILE) is its own. Of any other the name must be known; one that is gone counts as long as the file has others. */
+/* What the caller has open: a file that has no name yet (O_TMPFILE) is its own. Of any other the name must be known;
+ * one that is gone counts as long as the file has others. */
 static int may_name_opened(const struct job *j, int fd)
 {
 	struct place p;
@@ -181,7 +184,8 @@ static int link_path(const struct job *j, int d, unsigned old, struct place *to)
 /* Where links at the end of a path lead. */
 static int link_followed(const struct job *j, int d, const char *path, struct place *to)
 {
-	AUTO_FD base = path[0] == '/' ? -1 : guard_base(&j->g->eyes, j->call->pid, d < 0 ? AT_FDCWD : arg_fd(j, (unsigned)d));
+	AUTO_FD base =
+		path[0] == '/' ? -1 : guard_base(&j->g->eyes, j->call->pid, d < 0 ? AT_FDCWD : arg_fd(j, (unsigned)d));
 	AUTO_FD mine = -1;
 
 	if (path[0] != '/' && base < 0)
@@ -224,7 +228,8 @@ static int do_link(const struct job *j, int old_d, unsigned old, int new_d, unsi
 	return r;
 }
 
-/* One half of a rename: may what stands at from be called to? slash: a path that names it ends in one, as only a folder's may. */
+/* One half of a rename: may what stands at from be called to? slash: a path that names it ends in one, as only a
+ * folder's may. */
 static int may_move(const struct job *j, const struct place *from, struct place *to, bool slash)
 {
 	struct stat st;
@@ -313,8 +318,9 @@ static int do_rename(const struct job *j, int old_d, unsigned old, int new_d, un
 }
 
 /*
- * /dev/stdout and its kin: what the caller has open itself, where that serves. It is never opened anew: we could open more than the caller can, and what its fd leads to is its own choice (/proc/1/maps).
- * An fd that was opened as a mere path serves nobody.
+ * /dev/stdout and its kin: what the caller has open itself, where that serves. It is never opened anew: we could open
+ * more than the caller can, and what its fd leads to is its own choice (/proc/1/maps). An fd that was opened as a mere
+ * path serves nobody.
  */
 static int reopen_own(const struct job *j, const struct place *p, int flags)
 {
@@ -349,9 +355,12 @@ static int may_open(const struct job *j, const struct place *p, const struct sta
 }
 
 /*
- * What is open for writing now gives nobody rights who executes it. write() takes them away from a file, a shared mapping does not: the workload's code would run with them. Asked of the file that was opened, since another sandbox in
- * the same folder may have put it there just now. Capabilities are looked for whatever the mode is, to which the workload may add x later; what another user namespace has given is there, though it cannot be told.
- * A setgid bit without x gives nothing (a chmod -R g+s leaves such files), but an access list can add x beside it: so the bit goes. Of another user's file nobody inside can change the mode.
+ * What is open for writing now gives nobody rights who executes it. write() takes them away from a file, a shared
+ * mapping does not: the workload's code would run with them. Asked of the file that was opened, since another sandbox
+ * in the same folder may have put it there just now. Capabilities are looked for whatever the mode is, to which the
+ * workload may add x later; what another user namespace has given is there, though it cannot be told. A setgid bit
+ * without x gives nothing (a chmod -R g+s leaves such files), but an access list can add x beside it: so the bit goes.
+ * Of another user's file nobody inside can change the mode.
  */
 static int keeps_no_rights(const struct job *j, const struct place *p, int fd)
 {
@@ -363,7 +372,8 @@ static int keeps_no_rights(const struct job *j, const struct place *p, int fd)
 		return verdict(j, guard_judge_foreign(j->g, p->path, &st), p->path);
 	if (!guard_is_setid(&st) && (st.st_mode & S_ISGID) && fchmod(fd, st.st_mode & 01777) < 0 && errno != EPERM)
 		return -errno;
-	if (!guard_is_setid(&st) && fgetxattr(fd, "security.capability", NULL, 0) < 0 && (errno == ENODATA || errno == ENOTSUP || errno == ENOSYS))
+	if (!guard_is_setid(&st) && fgetxattr(fd, "security.capability", NULL, 0) < 0 &&
+	    (errno == ENODATA || errno == ENOTSUP || errno == ENOSYS))
 		return 0;
 	return verdict(j, guard_gives_rights, p->path);
 }
@@ -413,7 +423,12 @@ static int open_new(const struct job *j, struct place *p, int flags, uint64_t mo
 	return r < 0 ? r : fd;
 }
 
-enum { FOLLOW = INT_MIN, WAIT = INT_MIN + 1, NO_NAME = O_TMPFILE & ~O_DIRECTORY, LINKS_MAX = 40 /* as the kernel has it */ };
+enum {
+	FOLLOW = INT_MIN,
+	WAIT = INT_MIN + 1,
+	NO_NAME = O_TMPFILE & ~O_DIRECTORY,
+	LINKS_MAX = 40 /* as the kernel has it */
+};
 
 /* Is it still the FIFO that may be opened? Others than the workload may replace it. */
 static int may_wait(const struct job *j, const struct place *p, int fifo)
@@ -427,7 +442,8 @@ static int may_wait(const struct job *j, const struct place *p, int fifo)
 	return verdict(j, guard_judge_foreign(j->g, p->path, &st), p->path) < 0 ? -EACCES : WAIT;
 }
 
-/* One round: the last component is looked at. FOLLOW: it is a link, whose text is now in path and whose folder is base. WAIT: it is a FIFO, which is now base. */
+/* One round: the last component is looked at. FOLLOW: it is a link, whose text is now in path and whose folder is base.
+ * WAIT: it is a FIFO, which is now base. */
 static int open_round(const struct job *j, int *base, char path[PATH_MAX], int flags, uint64_t mode)
 {
 	struct place p;
@@ -475,7 +491,8 @@ static int open_round(const struct job *j, int *base, char path[PATH_MAX], int f
 }
 
 /*
- * Ends the call with an opened file, from wherever it was opened. Ours is closed before the caller goes on: a program that it writes and then executes must not be open for writing any more.
+ * Ends the call with an opened file, from wherever it was opened. Ours is closed before the caller goes on: a program
+ * that it writes and then executes must not be open for writing any more.
  */
 static void answer_opened(const struct job *j, int fd, int flags)
 {
@@ -492,8 +509,9 @@ static void wake(int sig)
 }
 
 /*
- * Opens a FIFO in a child, which may wait for the other end as long as it takes; but no longer than the caller does, or a workload could leave any number of them behind by
- * ending processes that wait. Of a signal that does not end it the caller hears only when its call has ended.
+ * Opens a FIFO in a child, which may wait for the other end as long as it takes; but no longer than the caller does, or
+ * a workload could leave any number of them behind by ending processes that wait. Of a signal that does not end it the
+ * caller hears only when its call has ended.
  */
 static void open_waiting(const struct job *j, int fifo, int flags)
 {
@@ -516,7 +534,8 @@ static void open_waiting(const struct job *j, int fifo, int flags)
 	(void)snprintf(path, sizeof(path), "self/fd/%d", fifo);
 	do
 		fd = openat(j->g->eyes.proc, path, (flags & ~(O_CREAT | O_NOFOLLOW)) | O_NOCTTY | O_CLOEXEC);
-	while (fd < 0 && errno == EINTR && seccomp_alive(j->listener, j->call->id) && !(interrupted = guard_signalled(&j->g->eyes, j->call->pid)));
+	while (fd < 0 && errno == EINTR && seccomp_alive(j->listener, j->call->id) &&
+	       !(interrupted = guard_signalled(&j->g->eyes, j->call->pid)));
 	fd = interrupted ? interrupted : fd < 0 ? -errno : fd;
 	(void)setitimer(ITIMER_REAL, &still, NULL);
 	answer_opened(j, fd, flags);
@@ -538,7 +557,8 @@ static int open_path(const struct job *j, int d, unsigned at, int flags, uint64_
 	if (r == 0)
 		do
 			r = open_round(j, base, path, flags, mode);
-		while ((r == FOLLOW || (r == -EEXIST && !(flags & O_EXCL))) && ++rounds <= LINKS_MAX); /* -EEXIST: somebody made it since we looked */
+		while ((r == FOLLOW || (r == -EEXIST && !(flags & O_EXCL))) &&
+		       ++rounds <= LINKS_MAX); /* -EEXIST: somebody made it since we looked */
 	return r == FOLLOW ? -ELOOP : r;
 }
 

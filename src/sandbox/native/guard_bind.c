@@ -44,7 +44,8 @@ static void take_back(const struct eyes *e, int made, const struct stat *st)
 		dir = sys_open_no_links(path[0] ? path : "/", O_PATH | O_DIRECTORY);
 		if (dir < 0)
 			continue;
-		if (fstatat(dir, name, &there, AT_SYMLINK_NOFOLLOW) == 0 && is_same(&there, st) && unlinkat(dir, name, 0) == 0)
+		if (fstatat(dir, name, &there, AT_SYMLINK_NOFOLLOW) == 0 && is_same(&there, st) &&
+		    unlinkat(dir, name, 0) == 0)
 			i = TAKE_BACK_TRIES;
 		(void)close(dir);
 	}
@@ -84,7 +85,8 @@ static int bind_here(const struct job *j, int sock, const struct address *a, int
 /* In a child, whose fds are its own: N is the caller's. */
 static int bind_as_caller(const struct job *j, int sock, const struct address *a, int cwd, int n)
 {
-	int theirs = guard_base(&j->g->eyes, j->call->pid, n), mine = fcntl(sock, F_DUPFD_CLOEXEC, n + 1), here = fcntl(cwd, F_DUPFD_CLOEXEC, n + 1);
+	int theirs = guard_base(&j->g->eyes, j->call->pid, n), mine = fcntl(sock, F_DUPFD_CLOEXEC, n + 1),
+	    here = fcntl(cwd, F_DUPFD_CLOEXEC, n + 1);
 
 	if (theirs < 0)
 		return theirs;
@@ -93,7 +95,8 @@ static int bind_as_caller(const struct job *j, int sock, const struct address *a
 	return bind_here(j, mine, a, here);
 }
 
-/* The address goes through the caller's /proc/self/fd/N, and ours are not only ours (sys/beside.h). Others of its user may stop or kill the child: we wait for no such, and what it did is looked at. */
+/* The address goes through the caller's /proc/self/fd/N, and ours are not only ours (sys/beside.h). Others of its user
+ * may stop or kill the child: we wait for no such, and what it did is looked at. */
 static int bind_by_fd(const struct job *j, int sock, const struct address *a, int cwd, int n)
 {
 	pid_t child = fork();

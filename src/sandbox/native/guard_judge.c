@@ -40,7 +40,8 @@ static bool yields_here(const struct plan *p, const struct plan_guard *rule, con
 	size_t i;
 
 	for (i = 0; i < p->n_ops; i++)
-		if (p->ops[i].writable && p->ops[i].host && path_is_in(path, p->ops[i].target) && glob_hit(&rule->glob, sv_of(p->ops[i].target)))
+		if (p->ops[i].writable && p->ops[i].host && path_is_in(path, p->ops[i].target) &&
+		    glob_hit(&rule->glob, sv_of(p->ops[i].target)))
 			return true;
 	return false;
 }
@@ -94,7 +95,8 @@ static const char *judge(const struct guard *g, const char *path, enum guard_wha
 
 	for (i = 0; i < (all ? g->plan->n_guards : g->index->n_always); i++) {
 		rule = all ? &g->plan->guards[i] : g->index->always[i];
-		if ((own && rule->host_only) || (!write && !rule->hidden) || (rule->yields && yields_here(g->plan, rule, path)))
+		if ((own && rule->host_only) || (!write && !rule->hidden) ||
+		    (rule->yields && yields_here(g->plan, rule, path)))
 			continue;
 		if (glob_hit(&rule->glob, sv_of(path)))
 			return rule->rule;
@@ -120,7 +122,8 @@ const char *guard_judge_place(const struct guard *g, const struct place *p, enum
 	return rule || !p->other[0] ? rule : judge(g, p->other, what, write, false);
 }
 
-/* What cannot be looked at could be there: a workload may hold a folder open, shut one above it, and work on in there. So it counts for what would be a repository, and not for what is one already. */
+/* What cannot be looked at could be there: a workload may hold a folder open, shut one above it, and work on in there.
+ * So it counts for what would be a repository, and not for what is one already. */
 static struct repository_view look_at(void *arg, struct sv folder)
 {
 	char path[PATH_MAX + 16];
@@ -168,7 +171,8 @@ const char guard_gives_rights[] = "programs with setuid, setgid or capabilities 
 
 bool guard_is_setid(const struct stat *st)
 {
-	return S_ISREG(st->st_mode) && ((st->st_mode & S_ISUID) || (st->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP));
+	return S_ISREG(st->st_mode) &&
+	       ((st->st_mode & S_ISUID) || (st->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP));
 }
 
 struct search {
@@ -196,7 +200,8 @@ static const char *search_folder(struct search *s, int dir, unsigned depth)
 		return "a folder that cannot be read cannot be moved there";
 	}
 	while (!rule && (more = sys_next_name(d, &e)) > 0) {
-		if (++s->entries > MOVE_MAX_ENTRIES || depth > MOVE_MAX_DEPTH || buf_printf(&s->path, "/%s", e->d_name) < 0)
+		if (++s->entries > MOVE_MAX_ENTRIES || depth > MOVE_MAX_DEPTH ||
+		    buf_printf(&s->path, "/%s", e->d_name) < 0)
 			rule = "the folder is too large to be moved to a place where names are denied";
 		if (!rule)
 			rule = judge(s->g, s->path.p, what_by_type(e->d_type), true,
@@ -264,14 +269,16 @@ static const char *covered_below(const struct plan *p, const char *folder)
 	size_t i;
 
 	for (i = 0; i < p->n_ops; i++)
-		if ((p->ops[i].kind == PLAN_MASK || p->ops[i].kind == PLAN_PROTECT) && path_is_below(p->ops[i].target, folder))
+		if ((p->ops[i].kind == PLAN_MASK || p->ops[i].kind == PLAN_PROTECT) &&
+		    path_is_below(p->ops[i].target, folder))
 			return p->ops[i].why;
 	return NULL;
 }
 
 const char *guard_judge_letting_in(const struct guard *g, const char *folder)
 {
-	static const char rule[] = "a shown folder, or one that holds denied or protected names, is not opened to other users (built in)";
+	static const char rule[] =
+		"a shown folder, or one that holds denied or protected names, is not opened to other users (built in)";
 	const struct plan *p = g->plan;
 	size_t i;
 

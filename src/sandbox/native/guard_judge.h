@@ -8,7 +8,8 @@
 
 #include "sandbox/native/guard.h"
 
-/* For struct guard: which of the plan's patterns a path could meet at all, by its names. Made when it is first asked. NULL: no memory. */
+/* For struct guard: which of the plan's patterns a path could meet at all, by its names. Made when it is first asked.
+ * NULL: no memory. */
 struct guard_index *guard_index_new(const struct plan *p);
 
 /* What stands or would stand at a path. */
@@ -29,7 +30,8 @@ const char *guard_judge(const struct guard *g, const char *path, enum guard_what
 const char *guard_judge_place(const struct guard *g, const struct place *p, enum guard_what what, bool write);
 
 /*
- * The rule against making or writing path where that makes a repository, or tells git something in one that is there (see model/repository.h), or NULL.
+ * The rule against making or writing path where that makes a repository, or tells git something in one that is there
+ * (see model/repository.h), or NULL.
  */
 const char *guard_judge_repository(const struct guard *g, const char *path);
 /* The same for what was just made at path, as if it were not there yet. */

@@ -19,8 +19,9 @@ int guard_may_make(const struct job *j, struct place *p, enum guard_what what)
 }
 
 /*
- * Another sandbox that works in the same folder has a guard of its own, which may have moved our folder, or made another part of a repository, between our judging and doing; that one looks again as well.
- * So whoever comes last sees both.
+ * Another sandbox that works in the same folder has a guard of its own, which may have moved our folder, or made
+ * another part of a repository, between our judging and doing; that one looks again as well. So whoever comes last sees
+ * both.
  */
 int guard_judge_again(const struct job *j, struct place *p, enum guard_what what)
 {

@@ -1,5 +1,6 @@
 /*
- * guard_make: what all calls have in common that make a name: the question before, and the one after. For guard.c and guard_bind.c.
+ * guard_make: what all calls have in common that make a name: the question before, and the one after. For guard.c and
+ * guard_bind.c.
  */
 #ifndef CORDON_NATIVE_GUARD_MAKE_H
 #define CORDON_NATIVE_GUARD_MAKE_H

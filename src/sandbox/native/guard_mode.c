@@ -102,7 +102,8 @@ static int set_mode(const struct job *j, int fd, mode_t mode)
 	return fchmodat(j->g->eyes.proc, path, mode & 07777, 0) < 0 ? -errno : 0;
 }
 
-/* Only a program's own: the kernel would ask for the rights of ours to make others (access lists, capabilities). Nor overlayfs' own, by which a file could not be read any more in a later run's copy of the folder. */
+/* Only a program's own: the kernel would ask for the rights of ours to make others (access lists, capabilities). Nor
+ * overlayfs' own, by which a file could not be read any more in a later run's copy of the folder. */
 static int attribute_name(const struct job *j, char name[PATH_MAX])
 {
 	int r = arg_path(j, 1, name);
@@ -152,5 +153,6 @@ int guard_mode(const struct job *j, bool *ret_known)
 	fd = *ret_known ? open_subject(j, f->subject) : -EPERM;
 	if (fd < 0)
 		return fd;
-	return f->action == SET_MODE ? set_mode(j, fd, (mode_t)j->call->args[f->subject == BY_DIR ? 2 : 1]) : set_attribute(j, fd, f->action == SET_ATTRIBUTE);
+	return f->action == SET_MODE ? set_mode(j, fd, (mode_t)j->call->args[f->subject == BY_DIR ? 2 : 1])
+				     : set_attribute(j, fd, f->action == SET_ATTRIBUTE);
 }

@@ -149,7 +149,8 @@ static const char *digits(const char *s, long *ret)
 	return end;
 }
 
-/* Behind "/proc/self", "/proc/thread-self" or "/proc/<the caller's own number>"; /dev/fd is a link to such a place. NULL for other paths. */
+/* Behind "/proc/self", "/proc/thread-self" or "/proc/<the caller's own number>"; /dev/fd is a link to such a place.
+ * NULL for other paths. */
 static const char *behind_self(pid_t pid, const char *path)
 {
 	const char *rest;
@@ -191,8 +192,8 @@ int guard_through_fd(pid_t pid, const char *path)
 }
 
 /*
- * A folder path that goes through a magic link. Only the caller's own are followed, spelled out: anything else would be resolved with our eyes, and
- * our /proc/self is not the caller's.
+ * A folder path that goes through a magic link. Only the caller's own are followed, spelled out: anything else would be
+ * resolved with our eyes, and our /proc/self is not the caller's.
  */
 static int open_own_magic(const struct eyes *e, pid_t pid, const char *folder, bool *ret_own_fds)
 {
@@ -228,7 +229,8 @@ static int open_own_magic(const struct eyes *e, pid_t pid, const char *folder, b
 	return *end ? sys_open_no_magic(top, end, O_PATH | O_DIRECTORY) : fd_take(&top);
 }
 
-/* The canonical path of an O_PATH folder fd; -ENOENT where it was removed or lies outside. The kernel says so behind the path of what was removed; a folder may be called like that, too. */
+/* The canonical path of an O_PATH folder fd; -ENOENT where it was removed or lies outside. The kernel says so behind
+ * the path of what was removed; a folder may be called like that, too. */
 static int canonical(const struct eyes *e, int fd, char *to, size_t room)
 {
 	static const char removed[] = " (deleted)";
@@ -258,7 +260,8 @@ static bool is_proc(int fd)
 	return fstatfs(fd, &fs) < 0 || fs.f_type == 0x9fa0;
 }
 
-/* Which process or thread a folder of /proc is about: /proc/self, /proc/thread-self, /proc/N, and task/N in the first and the last. 0: none. */
+/* Which process or thread a folder of /proc is about: /proc/self, /proc/thread-self, /proc/N, and task/N in the first
+ * and the last. 0: none. */
 static long task_number(const struct eyes *e, pid_t pid, const char *folder)
 {
 	char text[512];
@@ -279,8 +282,10 @@ static long task_number(const struct eyes *e, pid_t pid, const char *folder)
 }
 
 /*
- * Files of a process that are there whatever is opened with O_CREAT, as shells open what they write to. For these the kernel asks when they are written, and of the writer, so it does not matter that we open them. Of no other
- * file in /proc is that known. Not oom_score_adj, in which the kernel lets everybody who was made to go first when memory runs out (commands.c) take that back.
+ * Files of a process that are there whatever is opened with O_CREAT, as shells open what they write to. For these the
+ * kernel asks when they are written, and of the writer, so it does not matter that we open them. Of no other file in
+ * /proc is that known. Not oom_score_adj, in which the kernel lets everybody who was made to go first when memory runs
+ * out (commands.c) take that back.
  */
 static int open_task(const struct eyes *e, pid_t pid, const char *folder, struct sv name)
 {
@@ -303,14 +308,19 @@ static bool is_own(pid_t pid, const char *path)
 {
 	const char *rest = behind_self(pid, path);
 
-	return guard_own_fd(pid, path) >= 0 || guard_through_fd(pid, path) >= 0 || (rest && strncmp(rest, "/cwd", 4) == 0 && (!rest[4] || rest[4] == '/'));
+	return guard_own_fd(pid, path) >= 0 || guard_through_fd(pid, path) >= 0 ||
+	       (rest && strncmp(rest, "/cwd", 4) == 0 && (!rest[4] || rest[4] == '/'));
 }
 
-/* Where name is to be found or made. Below /proc only in the caller's own fd, or where open_task() knows it: we could open more there than the caller can. */
+/* Where name is to be found or made. Below /proc only in the caller's own fd, or where open_task() knows it: we could
+ * open more there than the caller can. */
 static int open_folder(const struct eyes *e, pid_t pid, int base, const char *folder, struct sv name, struct place *ret)
 {
 	bool here = base >= 0 && strcmp(folder, ".") == 0; /* it was opened just now */
-	int fd = here ? fcntl(base, F_DUPFD_CLOEXEC, 3) : is_own(pid, folder) ? -ELOOP : sys_open_no_magic(base, folder, O_PATH | O_DIRECTORY), r;
+	int fd = here                  ? fcntl(base, F_DUPFD_CLOEXEC, 3)
+		 : is_own(pid, folder) ? -ELOOP
+				       : sys_open_no_magic(base, folder, O_PATH | O_DIRECTORY),
+	    r;
 	/* a thread of the caller's is none of ours */
 	bool proc = fd >= 0 ? is_proc(fd) : fd == -ENOENT && strncmp(folder, "/proc/self/task/", 16) == 0;
 
@@ -479,7 +489,8 @@ int guard_signalled(const struct eyes *e, pid_t pid)
 
 	if (read_of(e, pid, "status", text, sizeof(text)) < 0)
 		return 0;
-	waiting = (set_behind(text, "\nSigPnd:\t") | set_behind(text, "\nShdPnd:\t")) & ~set_behind(text, "\nSigBlk:\t");
+	waiting =
+		(set_behind(text, "\nSigPnd:\t") | set_behind(text, "\nShdPnd:\t")) & ~set_behind(text, "\nSigBlk:\t");
 	if (!waiting)
 		return 0;
 	return number_behind(text, "\nThreads:\t") == 1 ? -RESTART : -EINTR;

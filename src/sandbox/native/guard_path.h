@@ -12,7 +12,8 @@
 #include "sandbox/native/guard_origin.h"
 
 /*
- * Whose /proc we look through: the sandbox's own, or, where no fresh one can be mounted, the one of the container around it, in which processes have other numbers.
+ * Whose /proc we look through: the sandbox's own, or, where no fresh one can be mounted, the one of the container
+ * around it, in which processes have other numbers.
  */
 struct eyes {
 	int proc; /* O_PATH */
@@ -26,7 +27,8 @@ int guard_read_path(pid_t pid, uint64_t address, char to[PATH_MAX]);
 /* Copies n bytes. */
 int guard_read_bytes(pid_t pid, uint64_t address, void *to, size_t n);
 
-/* The folder that a relative path of the caller starts from: its dirfd argument, or its current folder for AT_FDCWD. An fd, or -errno. */
+/* The folder that a relative path of the caller starts from: its dirfd argument, or its current folder for AT_FDCWD. An
+ * fd, or -errno. */
 int guard_base(const struct eyes *e, pid_t pid, int dirfd);
 
 /* A copy of an fd of the caller's. */
@@ -71,13 +73,15 @@ int guard_own_fd(pid_t pid, const char *path);
 /* The same where path is below that. */
 int guard_through_fd(pid_t pid, const char *path);
 
-/* What a path of the caller's leads to, as an O_PATH fd; follow: also where a link stands at its end. Nothing of /proc but what the caller has open: -EPERM. */
+/* What a path of the caller's leads to, as an O_PATH fd; follow: also where a link stands at its end. Nothing of /proc
+ * but what the caller has open: -EPERM. */
 int guard_find(const struct eyes *e, pid_t pid, int base, const char *path, bool follow);
 
 /* The canonical path of what one of our own fds is of. -ENOENT: it has none, or none any more. */
 int guard_path_of(const struct eyes *e, int fd, char to[PATH_MAX]);
 
-/* A signal waits for the caller, whose call cannot hear of it: what the call is to end with, so that it does, or 0. With one thread the kernel may start it again, as the signal's handler wants. */
+/* A signal waits for the caller, whose call cannot hear of it: what the call is to end with, so that it does, or 0.
+ * With one thread the kernel may start it again, as the signal's handler wants. */
 int guard_signalled(const struct eyes *e, pid_t pid);
 
 mode_t guard_umask(const struct eyes *e, pid_t pid);

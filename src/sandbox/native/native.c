@@ -27,7 +27,8 @@
 #include "sys/userns.h"
 #include "wire/wire.h"
 
-/* Where root starts sandboxes, each is somebody else on the host: 1,900,000,000 and our process number, a range nobody hands out. */
+/* Where root starts sandboxes, each is somebody else on the host: 1,900,000,000 and our process number, a range nobody
+ * hands out. */
 enum { ROOT_UID_BASE = 1900000000 };
 
 void native_probe(struct confine_features *ret)
@@ -58,7 +59,8 @@ static bool is_host_root(void)
 	n = fd < 0 ? 0 : read(fd, line, sizeof(line) - 1);
 	if (n <= 0)
 		return true;
-	return sscanf(line, "%u %u %u", &inside, &outside, &count) == 3 && inside == 0 && outside == 0 && count == 4294967295U;
+	return sscanf(line, "%u %u %u", &inside, &outside, &count) == 3 && inside == 0 && outside == 0 &&
+	       count == 4294967295U;
 }
 
 uint32_t native_host_uid(void)
@@ -92,21 +94,24 @@ static int add_tree(struct trees *t, int fd, const char *path, struct error *err
 
 	if (fd < 0) {
 		(void)error_set(err, ERROR_MISSING,
-				"%s: its file system cannot show files to another user id (%s), which a sandbox of root needs; run as an ordinary user, or use filesystem.workdir: copy",
+				"%s: its file system cannot show files to another user id (%s), which a sandbox of "
+				"root needs; run as an ordinary user, or use filesystem.workdir: copy",
 				text_show(&shown, sv_of(path)), strerror(-fd));
 		err->code = -fd;
 		return -1;
 	}
 	if (t->n == WIRE_MAX_FDS) {
 		(void)close(fd);
-		return error_set(err, ERROR_INPUT, "as root a policy can show at most %d paths besides the base system", WIRE_MAX_FDS);
+		return error_set(err, ERROR_INPUT, "as root a policy can show at most %d paths besides the base system",
+				 WIRE_MAX_FDS);
 	}
 	t->fds[t->n++] = fd;
 	return 0;
 }
 
 /*
- * The host's folders as the sandbox's user sees them: whoever owns the folder there is the user here, and what the user makes belongs to that owner.
+ * The host's folders as the sandbox's user sees them: whoever owns the folder there is the user here, and what the user
+ * makes belongs to that owner.
  */
 static int map_tree(struct trees *t, const struct plan_op *op, uint32_t uid, struct error *err)
 {
@@ -154,7 +159,8 @@ static int map_ids(pid_t pid, uint32_t inside, uint32_t outside, struct error *e
 	if (r == 0)
 		r = write_map(pid, "gid_map", inside, outside);
 	if (r == -ENOENT)
-		return error_set(err, ERROR_MISSING, "/proc is not mounted here: a user namespace cannot be set up without it");
+		return error_set(err, ERROR_MISSING,
+				 "/proc is not mounted here: a user namespace cannot be set up without it");
 	return r < 0 ? error_sys(err, r, "user namespace: map the user id") : 0;
 }
 
@@ -190,10 +196,12 @@ static int start_image(struct pid1_start *start, int cgroup, struct native *n, s
 	uint64_t spaces = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
 	bool joined = req->join[0] >= 0, in_cgroup = false;
 
-	n->pid = joined ? native_image_join(req->join, spaces, &n->pidfd) : sys_fork_into(spaces | CLONE_NEWUSER, cgroup, &in_cgroup, &n->pidfd);
+	n->pid = joined ? native_image_join(req->join, spaces, &n->pidfd)
+			: sys_fork_into(spaces | CLONE_NEWUSER, cgroup, &in_cgroup, &n->pidfd);
 	if (n->pid == 0)
 		run_pid1(start, in_cgroup);
-	return n->pid < 0 ? explain_clone(n->pid, "user namespaces", err) : native_image_prepare(req->plan, n, joined, err);
+	return n->pid < 0 ? explain_clone(n->pid, "user namespaces", err)
+			  : native_image_prepare(req->plan, n, joined, err);
 }
 
 static int start_host(struct pid1_start *start, int cgroup, struct native *n, struct error *err)
@@ -208,7 +216,9 @@ static int start_host(struct pid1_start *start, int cgroup, struct native *n, st
 		return -1;
 	n->pid = spaces_fork(n->spaces, &fork, &n->pidfd);
 	if (n->pid == -ECHILD) /* it answered nothing */
-		return error_set(err, ERROR_SYSTEM, "the process that makes the sandbox ended without a word; was it killed from outside?");
+		return error_set(
+			err, ERROR_SYSTEM,
+			"the process that makes the sandbox ended without a word; was it killed from outside?");
 	if (n->pid < 0)
 		return explain_clone(n->pid, "namespaces of the network, mounts and processes", err);
 	return start->mapped_by_parent ? send_trees(start, n, err) : 0;
@@ -221,7 +231,8 @@ void native_begin(struct native *n, bool loopback)
 
 int native_start(const struct native_request *req, struct native *ret, struct error *err)
 {
-	struct pid1_start start = {.req = req, .map_uid = geteuid(), .map_gid = getegid(), .host_uid = native_host_uid()};
+	struct pid1_start start = {
+		.req = req, .map_uid = geteuid(), .map_gid = getegid(), .host_uid = native_host_uid()};
 	int pair[2], r, cgroup = req->cgroup ? cgroup_fd_v2(req->cgroup) : -1;
 
 	start.mapped_by_parent = req->plan->image || start.host_uid != geteuid();

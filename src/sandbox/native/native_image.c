@@ -25,12 +25,16 @@ bool native_image_of_others(const struct plan *p)
 
 static int map_ids(const struct image_ids *i, pid_t pid, struct error *err)
 {
-	const struct sys_idmap uids = {.count = i->count, .zero = i->zero_uid, .first = i->first_uid, .shift = NATIVE_IMAGE_SHIFT};
-	const struct sys_idmap gids = {.count = i->count, .zero = i->zero_gid, .first = i->first_gid, .shift = NATIVE_IMAGE_SHIFT};
+	const struct sys_idmap uids = {
+		.count = i->count, .zero = i->zero_uid, .first = i->first_uid, .shift = NATIVE_IMAGE_SHIFT};
+	const struct sys_idmap gids = {
+		.count = i->count, .zero = i->zero_gid, .first = i->first_gid, .shift = NATIVE_IMAGE_SHIFT};
 	int r = sys_idmap_write(pid, &uids, &gids);
 
 	if (i->count > 1 && (r == -EPERM || r == -ENOENT))
-		return error_set(err, ERROR_MISSING, "newuidmap and newgidmap do not give this sandbox the ids that /etc/subuid and /etc/subgid name; are both installed (package uidmap), and the ranges yours?");
+		return error_set(err, ERROR_MISSING,
+				 "newuidmap and newgidmap do not give this sandbox the ids that /etc/subuid and "
+				 "/etc/subgid name; are both installed (package uidmap), and the ranges yours?");
 	return r < 0 ? error_sys(err, r, "user namespace: map the image's ids") : 0;
 }
 

@@ -13,8 +13,10 @@ enum { BACKLOG = 1024 };
 
 static int bind_loopback(int fd, const struct plan_listener *l)
 {
-	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(l->port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(l->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in6 v6 = {
+		.sin6_family = AF_INET6, .sin6_port = htons(l->port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+	struct sockaddr_in v4 = {
+		.sin_family = AF_INET, .sin_port = htons(l->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 
 	return l->v6 ? bind(fd, (struct sockaddr *)&v6, sizeof(v6)) : bind(fd, (struct sockaddr *)&v4, sizeof(v4));
 }

@@ -60,7 +60,8 @@ struct init {
 	struct sys_linger linger;
 	bool lingers;
 	struct commands commands;
-	struct wire_message went; /* the last word to go on, until the first command's process, which shares our memory (sys/beside.h), has left it: to give back what is shared interrupts its CPU */
+	struct wire_message went; /* the last word to go on, until the first command's process, which shares our memory
+				     (sys/beside.h), has left it: to give back what is shared interrupts its CPU */
 	pid_t ahead; /* that the supervisor knows of */
 	bool ahead_due; /* the next command's process is to be made, in a moment */
 	uint64_t spawns; /* so many commands were asked for */
@@ -97,7 +98,8 @@ static int map_ids(const struct pid1_start *s, const struct plan *p, struct erro
 	if (r == 0)
 		r = sys_file_put("/proc/self/uid_map", line);
 	if (r == -ENOENT)
-		return error_set(err, ERROR_MISSING, "/proc is not mounted here: a user namespace cannot be set up without it");
+		return error_set(err, ERROR_MISSING,
+				 "/proc is not mounted here: a user namespace cannot be set up without it");
 	return r < 0 ? error_sys(err, r, "user namespace: map the user id") : 0;
 }
 
@@ -126,7 +128,8 @@ static void close_others(const struct pid1_start *s)
 	(void)sys_close_from(7);
 }
 
-/* The kernel shows a process's arguments to all who see the process, and ours hold what the user typed; the environment lies right behind them. */
+/* The kernel shows a process's arguments to all who see the process, and ours hold what the user typed; the environment
+ * lies right behind them. */
 static void forget_arguments(char **argv)
 {
 	static const char name[] = "cordon-init";
@@ -232,7 +235,8 @@ static void shield(struct init *in)
 	if (shield_input(&in->input, 4) == 0)
 		return;
 	(void)error_set(&err, ERROR_DENIED,
-			"standard input is a file of yours that was moved or replaced since it was opened, and cannot be passed on read-only; use a pipe");
+			"standard input is a file of yours that was moved or replaced since it was opened, and cannot "
+			"be passed on read-only; use a pipe");
 	tell_give_up(&in->tell, &err);
 }
 
@@ -330,7 +334,11 @@ static void forget_stdio(struct init *in)
 static void spawn_first(struct init *in)
 {
 	const struct native_request *req = in->start->req;
-	struct inside_spawn s = {.argv = in->plan->argv, .env = in->plan->env, .cwd = in->plan->cwd, .rows = req->rows, .columns = req->columns};
+	struct inside_spawn s = {.argv = in->plan->argv,
+				 .env = in->plan->env,
+				 .cwd = in->plan->cwd,
+				 .rows = req->rows,
+				 .columns = req->columns};
 	const int stdio[3] = {4, 5, 6};
 	struct error err = {0};
 	int i;
@@ -408,17 +416,20 @@ static bool guarded(void *arg, int listener, const struct seccomp_call *call)
 	return true;
 }
 
-/* Of a sandbox with an image only what gives a terminal to a user: PID 1 owns the workload's namespace, which says all else. */
+/* Of a sandbox with an image only what gives a terminal to a user: PID 1 owns the workload's namespace, which says all
+ * else. */
 static uint64_t caps_kept(const struct plan *p)
 {
 	if (p->image)
 		return UINT64_C(1) << SYS_CAP_SETUID;
-	return UINT64_C(1) << SYS_CAP_SYS_PTRACE | UINT64_C(1) << SYS_CAP_SYS_ADMIN | UINT64_C(1) << SYS_CAP_SETPCAP /* to empty the bounding set of the workload */;
+	return UINT64_C(1) << SYS_CAP_SYS_PTRACE | UINT64_C(1) << SYS_CAP_SYS_ADMIN |
+	       UINT64_C(1) << SYS_CAP_SETPCAP /* to empty the bounding set of the workload */;
 }
 
 /*
- * In effect while we look for names, so that no chmod of the workload's keeps a folder from being searched; and never while we do something for the workload, who must not come through a folder by us that it could not come
- * through itself.
+ * In effect while we look for names, so that no chmod of the workload's keeps a folder from being searched; and never
+ * while we do something for the workload, who must not come through a folder by us that it could not come through
+ * itself.
  */
 static uint64_t caps_looking(const struct plan *p)
 {
@@ -443,7 +454,8 @@ static void look_after_names(struct init *in, bool told, bool mounts_changed)
 		_exit(1);
 	if (told)
 		remask_serve(&in->remask, &in->guard);
-	if ((mounts_changed && remask_mounts_changed(&in->remask, &in->guard) < 0) || (time_to_search && remask_watch(&in->remask, in->plan) < 0))
+	if ((mounts_changed && remask_mounts_changed(&in->remask, &in->guard) < 0) ||
+	    (time_to_search && remask_watch(&in->remask, in->plan) < 0))
 		_exit(1);
 	if (in->remask.lacks && !in->unwatched)
 		tell_send(&in->tell, INSIDE_UNWATCHED, &nothing, NULL, 0);
@@ -453,7 +465,8 @@ static void look_after_names(struct init *in, bool told, bool mounts_changed)
 		_exit(1);
 }
 
-/* A sandbox that is kept has one for as long as nothing is started, and the supervisor, who may not look at it, must not take it for a workload that hides. */
+/* A sandbox that is kept has one for as long as nothing is started, and the supervisor, who may not look at it, must
+ * not take it for a workload that hides. */
 static void tell_if_ahead(struct init *in)
 {
 	pid_t now = in->commands.ahead ? confine_ahead_pid(in->commands.ahead) : 0;
@@ -463,7 +476,8 @@ static void tell_if_ahead(struct init *in)
 	in->ahead = now;
 }
 
-/* The next command finds its process confined already. It is made when the last one's caller has its answer: those who bring that may wait for our CPU, and so we sleep first. */
+/* The next command finds its process confined already. It is made when the last one's caller has its answer: those who
+ * bring that may wait for our CPU, and so we sleep first. */
 static int wait_for_some(struct init *in, struct pollfd *p, size_t n)
 {
 	static const struct timespec moment = {.tv_nsec = 1}; /* the kernel makes some fifty microseconds of it */
@@ -523,7 +537,8 @@ void pid1_main(const struct pid1_start *start)
 	int r;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	(void)setsid(); /* what is sent to a shell's job comes by the supervisor; and in a job that has processes of two PID namespaces the kernel forgets who sent it */
+	(void)setsid(); /* what is sent to a shell's job comes by the supervisor; and in a job that has processes of two
+			   PID namespaces the kernel forgets who sent it */
 	r = start->req->cgroup ? cgroup_join_self(start->req->cgroup, start->in_v2_cgroup) : 0;
 	close_others(start);
 	if (r == 0)
@@ -532,7 +547,12 @@ void pid1_main(const struct pid1_start *start)
 		(void)error_sys(&err, r, "sandbox: cgroup");
 		tell_give_up(&in.tell, &err);
 	}
-	in.guard = (struct guard){.plan = in.plan, .index = guard_index_new(in.plan), .own = &in.own, .denied = path_denied, .give_up = name_stands_open, .arg = &in};
+	in.guard = (struct guard){.plan = in.plan,
+				  .index = guard_index_new(in.plan),
+				  .own = &in.own,
+				  .denied = path_denied,
+				  .give_up = name_stands_open,
+				  .arg = &in};
 	if (!in.guard.index) {
 		(void)error_set(&err, ERROR_SYSTEM, "out of memory");
 		tell_give_up(&in.tell, &err);

@@ -1,9 +1,11 @@
 /*
- * pid1: the first process inside. Builds the root, starts the workload, and stays: it reaps, passes signals on, answers the filter's notifications, starts
- * further commands, and ends when the first command ends, which ends everything else inside.
+ * pid1: the first process inside. Builds the root, starts the workload, and stays: it reaps, passes signals on, answers
+ * the filter's notifications, starts further commands, and ends when the first command ends, which ends everything else
+ * inside.
  *
- * It keeps CAP_SYS_PTRACE (to read arguments of processes that hide their memory) and CAP_SYS_ADMIN (to lay masks) of its own user namespace, is not
- * dumpable, has an empty environment, and holds no fd of the host but its socket. From inside it can be neither signalled nor traced.
+ * It keeps CAP_SYS_PTRACE (to read arguments of processes that hide their memory) and CAP_SYS_ADMIN (to lay masks) of
+ * its own user namespace, is not dumpable, has an empty environment, and holds no fd of the host but its socket. From
+ * inside it can be neither signalled nor traced.
  */
 #ifndef CORDON_NATIVE_PID1_H
 #define CORDON_NATIVE_PID1_H

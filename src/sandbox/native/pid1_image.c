@@ -55,7 +55,8 @@ static int wear_ids(const struct image_ids *ids, struct error *err)
 {
 	int r;
 
-	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || (ids->count > 1 && setgroups(0, NULL) < 0) || setresgid(NATIVE_IMAGE_SHIFT, NATIVE_IMAGE_SHIFT, NATIVE_IMAGE_SHIFT) < 0 ||
+	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || (ids->count > 1 && setgroups(0, NULL) < 0) ||
+	    setresgid(NATIVE_IMAGE_SHIFT, NATIVE_IMAGE_SHIFT, NATIVE_IMAGE_SHIFT) < 0 ||
 	    setresuid(NATIVE_IMAGE_SHIFT, NATIVE_IMAGE_SHIFT, NATIVE_IMAGE_SHIFT) < 0)
 		return error_sys(err, errno, "user namespace: take on the image's ids");
 	r = sys_drop_caps(~UINT64_C(0) >> 23);

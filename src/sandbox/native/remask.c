@@ -102,14 +102,16 @@ static void cover(const struct guard *g, const char *path)
 	struct stat st;
 	bool hidden;
 
-	/* gone; or behind a folder that is shut to the workload as well, who has to open it first: the search covers what is there then */
+	/* gone; or behind a folder that is shut to the workload as well, who has to open it first: the search covers
+	 * what is there then */
 	if (lstat(path, &st) < 0 || S_ISLNK(st.st_mode))
 		return;
 	hidden = guard_judge(g, path, guard_what(st.st_mode), false) || guard_judge_foreign(g, path, &st);
 	if (!hidden && !guard_judge(g, path, guard_what(st.st_mode), true) && !guard_judge_repository(g, path))
 		return;
 	if (root_cover(path, hidden) < 0)
-		g->give_up(g->arg, sv_of(path), "the host made or replaced it while the sandbox ran, and it could not be covered");
+		g->give_up(g->arg, sv_of(path),
+			   "the host made or replaced it while the sandbox ran, and it could not be covered");
 }
 
 /* Every mask of the plan is looked at. */

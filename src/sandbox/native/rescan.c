@@ -19,7 +19,15 @@
 #include "sandbox/native/own_files.h"
 #include "sandbox/native/root.h"
 
-enum { FIRST_MS = 250, EVERY_MS = 2000, SOON_MS = 500, SHARE = 10, HINDERED_MAX = 3, CHANGED_MAX = 2, UNSEARCHED_MAX = 5 };
+enum {
+	FIRST_MS = 250,
+	EVERY_MS = 2000,
+	SOON_MS = 500,
+	SHARE = 10,
+	HINDERED_MAX = 3,
+	CHANGED_MAX = 2,
+	UNSEARCHED_MAX = 5
+};
 
 /* What came of a search, and the exit status of the child: bits. */
 enum { SEARCHED, NOT_ALL = 2, CHANGED = 4 };
@@ -68,8 +76,9 @@ static int cover(const struct look *l, const char *path, bool hidden, const char
 }
 
 /*
- * A folder that is not the workload's it finds covered as a whole, as at the start. In its own it may stand, or have it open, and would see past any cover: some such folders come and go in ordinary work (programs that
- * try how deep folders can be nested), but one that is there all the time ends the run.
+ * A folder that is not the workload's it finds covered as a whole, as at the start. In its own it may stand, or have it
+ * open, and would see past any cover: some such folders come and go in ordinary work (programs that try how deep
+ * folders can be nested), but one that is there all the time ends the run.
  */
 static int unsearched(struct look *l, const char *path)
 {
@@ -82,7 +91,8 @@ static int unsearched(struct look *l, const char *path)
 		return cover(l, path, true, scan_not_searched.rule);
 	l->came |= NOT_ALL;
 	if (l->last)
-		give_up(l, path, "it could not be searched for denied names: it is closed to reading, or nested too deep");
+		give_up(l, path,
+			"it could not be searched for denied names: it is closed to reading, or nested too deep");
 	return 0;
 }
 
@@ -165,7 +175,13 @@ static int look_everywhere(const struct rescan *r, const struct guard *g)
 	const struct plan_op *op, *end = g->plan->ops + g->plan->n_ops;
 	struct scan_links links;
 	struct look l = {.g = g, .last = r->unsearched + 1 >= UNSEARCHED_MAX};
-	struct scan scan = {.guards = g->plan->guards, .n_guards = g->plan->n_guards, .max_entries = PLAN_MAX_ENTRIES, .found = found, .arg = &l, .links = &links, .lenient = true};
+	struct scan scan = {.guards = g->plan->guards,
+			    .n_guards = g->plan->n_guards,
+			    .max_entries = PLAN_MAX_ENTRIES,
+			    .found = found,
+			    .arg = &l,
+			    .links = &links,
+			    .lenient = true};
 	struct error ignored = {0};
 
 	scan_links_init(&links, PLAN_MAX_ENTRIES);

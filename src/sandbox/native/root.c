@@ -21,13 +21,15 @@
 #include "sys/process.h"
 
 /*
- * Theory of operation. The new root is a skeleton that an earlier run left (skeleton.h), or a small tmpfs. Every system call here is paid by every start, and an unmount costs more than
- * all of them (the kernel waits for other CPUs), so:
- *  1. where there is no skeleton, all places are made while the tmpfs holds nothing else: names are looked up plainly, because nobody but us can have made anything there;
+ * Theory of operation. The new root is a skeleton that an earlier run left (skeleton.h), or a small tmpfs. Every system
+ * call here is paid by every start, and an unmount costs more than all of them (the kernel waits for other CPUs), so:
+ *  1. where there is no skeleton, all places are made while the tmpfs holds nothing else: names are looked up plainly,
+ * because nobody but us can have made anything there;
  *  2. the base system is attached, and one recursive call makes all of it, and what it stands on, read-only;
- *  3. the scratch file system and the layers of a copy-on-write folder are mounted where /proc will be: the fresh /proc then covers them for good, and nothing
- *     need be unmounted;
- *  4. the rest follows in the plan's order. Folders of the host may hold anything, so from here on places inside them are looked up without leaving the root.
+ *  3. the scratch file system and the layers of a copy-on-write folder are mounted where /proc will be: the fresh /proc
+ * then covers them for good, and nothing need be unmounted;
+ *  4. the rest follows in the plan's order. Folders of the host may hold anything, so from here on places inside them
+ * are looked up without leaving the root.
  */
 #define SCRATCH "proc"
 #define LOWER	SCRATCH "/lower"
@@ -63,7 +65,8 @@ static int check_masks(struct builder *b)
 {
 	struct stat file, folder;
 
-	if (lstat(PLACES_MASKS "/file", &file) < 0 || lstat(PLACES_MASKS "/folder", &folder) < 0 || file.st_mode != S_IFREG || folder.st_mode != S_IFDIR)
+	if (lstat(PLACES_MASKS "/file", &file) < 0 || lstat(PLACES_MASKS "/folder", &folder) < 0 ||
+	    file.st_mode != S_IFREG || folder.st_mode != S_IFDIR)
 		return error_set(b->err, ERROR_SYSTEM, "sandbox root: %s was damaged; try again", b->skeleton);
 	return 0;
 }
@@ -217,7 +220,10 @@ static int op_tmpfs(struct builder *b, const struct plan_op *op)
 	if (mkdir(inner, op->mode) < 0 || chmod(inner, op->mode) < 0)
 		return fail(b->err, errno, op, "scratch");
 	/* one may lie below another: a home in /tmp */
-	return attach_safely(b, op->flags & MOUNT_NO_EXEC ? sys_tree_clone(AT_FDCWD, inner, op->flags | MOUNT_NO_DEV) : sys_tree_clone_plain(AT_FDCWD, inner), op);
+	return attach_safely(b,
+			     op->flags & MOUNT_NO_EXEC ? sys_tree_clone(AT_FDCWD, inner, op->flags | MOUNT_NO_DEV)
+						       : sys_tree_clone_plain(AT_FDCWD, inner),
+			     op);
 }
 
 static int op_pts(struct builder *b, const struct plan_op *op)
@@ -250,7 +256,8 @@ static int op_overlay(struct builder *b, const struct plan_op *op)
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
 	r = sys_takes_attributes(WORK);
 	/* names from the new root, which need no quoting */
-	if (r == 0 && mount("overlay", path, "overlay", flags, "lowerdir=" LOWER ",upperdir=" UPPER ",workdir=" WORK ",userxattr") < 0)
+	if (r == 0 && mount("overlay", path, "overlay", flags,
+			    "lowerdir=" LOWER ",upperdir=" UPPER ",workdir=" WORK ",userxattr") < 0)
 		r = -errno;
 	if (r < 0) {
 		(void)fail(b->err, r, op, "copy-on-write view of");
@@ -274,23 +281,27 @@ static int lay_over(int place, bool hidden, unsigned flags)
 	if (!hidden)
 		tree = sys_tree_clone(place, "", flags);
 	else
-		tree = sys_tree_clone_plain(AT_FDCWD, S_ISDIR(st.st_mode) ? PLACES_MASKS "/folder" : PLACES_MASKS "/file");
+		tree = sys_tree_clone_plain(AT_FDCWD,
+					    S_ISDIR(st.st_mode) ? PLACES_MASKS "/folder" : PLACES_MASKS "/file");
 	return tree < 0 ? tree : sys_tree_attach(tree, place, "");
 }
 
 static bool in_base(const struct plan_op *op)
 {
-	return strncmp(op->target, "/sys", 4) == 0 || strncmp(op->target, "/proc", 5) == 0 || strncmp(op->target, "/dev", 4) == 0;
+	return strncmp(op->target, "/sys", 4) == 0 || strncmp(op->target, "/proc", 5) == 0 ||
+	       strncmp(op->target, "/dev", 4) == 0;
 }
 
-/* Is the name in a folder that a mask was laid over before, so that nothing can be found there? Links on the way count for what they lead to. */
+/* Is the name in a folder that a mask was laid over before, so that nothing can be found there? Links on the way count
+ * for what they lead to. */
 static bool is_hidden_already(const struct builder *b, const char *target)
 {
 	struct stat mask, st;
 	char path[PATH_MAX];
 	int place;
 
-	if (lstat(PLACES_MASKS "/folder", &mask) < 0 || (size_t)snprintf(path, sizeof(path), "%s", target) >= sizeof(path))
+	if (lstat(PLACES_MASKS "/folder", &mask) < 0 ||
+	    (size_t)snprintf(path, sizeof(path), "%s", target) >= sizeof(path))
 		return false;
 	for (*strrchr(path, '/') = '\0'; *path; *strrchr(path, '/') = '\0') {
 		place = sys_open_in_root(b->root, path, O_PATH);
@@ -315,7 +326,8 @@ static bool in_copy(const struct plan *p, const char *target)
 	return false;
 }
 
-/* Something that is to be covered cannot be found. Gone since the plan was made, it may stand elsewhere now, uncovered; what the plan found in the sandbox's own places may be missing. */
+/* Something that is to be covered cannot be found. Gone since the plan was made, it may stand elsewhere now, uncovered;
+ * what the plan found in the sandbox's own places may be missing. */
 static int not_found(struct builder *b, const struct plan_op *op, int code)
 {
 	struct text_shown t;
@@ -326,9 +338,13 @@ static int not_found(struct builder *b, const struct plan_op *op, int code)
 		return 0;
 	if (code != -ENOENT && code != -ENOTDIR)
 		return fail(b->err, code, op, "find");
-	return error_set(b->err, ERROR_SYSTEM, "sandbox root: %.300s is to be %s (%.100s), and is not where it was when the plan was made; try again if something changed it just now%s",
+	return error_set(b->err, ERROR_SYSTEM,
+			 "sandbox root: %.300s is to be %s (%.100s), and is not where it was when the plan was made; "
+			 "try again if something changed it just now%s",
 			 text_show(&t, sv_of(op->target)), op->kind == PLAN_MASK ? "hidden" : "protected", op->why,
-			 in_copy(b->plan, op->target) ? ", or use another work folder, or no copy, if that lies on a mount of the host's: a copy has none" : "");
+			 in_copy(b->plan, op->target) ? ", or use another work folder, or no copy, if that lies on a "
+							"mount of the host's: a copy has none"
+						      : "");
 }
 
 static int op_over(struct builder *b, const struct plan_op *op)
@@ -399,7 +415,8 @@ static int mount_proc(struct builder *b)
 	int r;
 
 	if (mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0) {
-		/* A container hides parts of its own /proc: the kernel will not give us a complete one. An empty one is no weaker. */
+		/* A container hides parts of its own /proc: the kernel will not give us a complete one. An empty one is
+		 * no weaker. */
 		if (errno != EPERM)
 			return error_sys(b->err, errno, "sandbox root: mount /proc");
 		b->result->outer_proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -431,7 +448,9 @@ static bool hides(const struct plan *p, const char *spot)
 static int lay_base(struct builder *b, const char *spot)
 {
 	if (!b->skeleton)
-		return mount("cordon", spot, "tmpfs", MS_NOSUID | MS_NODEV, "size=4m,nr_inodes=8192,mode=0755") < 0 ? -errno : 0;
+		return mount("cordon", spot, "tmpfs", MS_NOSUID | MS_NODEV, "size=4m,nr_inodes=8192,mode=0755") < 0
+			       ? -errno
+			       : 0;
 	/* the first of the trees; or our own user's, who may reach it by its name */
 	return b->trees->n ? sys_tree_attach(b->trees->fds[0], AT_FDCWD, spot) : sys_bind(b->skeleton, spot, false);
 }
@@ -439,7 +458,8 @@ static int lay_base(struct builder *b, const char *spot)
 /* Over some folder that the machine has and that nothing is shown from. */
 static int find_spot(struct builder *b)
 {
-	static const char *const spots[] = {"/sys", "/mnt", "/srv", "/media", "/opt", "/boot", "/var", "/tmp", "/home", NULL};
+	static const char *const spots[] = {"/sys",  "/mnt", "/srv", "/media", "/opt",
+					    "/boot", "/var", "/tmp", "/home",  NULL};
 	size_t i;
 	int r = -ENOENT;
 
@@ -513,7 +533,8 @@ static bool is_covered(int place, const struct stat *st, bool hidden)
 {
 	struct statvfs v;
 
-	if (S_ISLNK(st->st_mode) || is_same(st, S_ISDIR(st->st_mode) ? "/" PLACES_MASKS "/folder" : "/" PLACES_MASKS "/file"))
+	if (S_ISLNK(st->st_mode) ||
+	    is_same(st, S_ISDIR(st->st_mode) ? "/" PLACES_MASKS "/folder" : "/" PLACES_MASKS "/file"))
 		return true;
 	return !hidden && fstatvfs(place, &v) == 0 && (v.f_flag & ST_RDONLY);
 }

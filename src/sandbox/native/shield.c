@@ -64,8 +64,8 @@ int shield_input(struct shield *s, int fd)
 	struct stat st;
 
 	*s = (struct shield){-1, -1};
-	if (flags < 0 || (flags & O_ACCMODE) != O_RDONLY || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink == 0 ||
-	    st.st_uid != getuid())
+	if (flags < 0 || (flags & O_ACCMODE) != O_RDONLY || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    st.st_nlink == 0 || st.st_uid != getuid())
 		return 0;
 	place = find_again(fd, &st);
 	return put_in_place(s, fd, place < 0 ? -1 : open_read_only(place, flags));

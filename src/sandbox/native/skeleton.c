@@ -164,7 +164,8 @@ static void sweep(int dir, const char *path)
 	size_t n = 0, i;
 
 	while (d && n < ARRAY_LEN(v) && (e = readdir(d))) {
-		if (e->d_name[0] == '.' || strlen(e->d_name) >= sizeof(v[n].name) || fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (e->d_name[0] == '.' || strlen(e->d_name) >= sizeof(v[n].name) ||
+		    fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		memcpy(v[n].name, e->d_name, strlen(e->d_name) + 1);
 		v[n++].made = st.st_mtim.tv_sec;
@@ -174,7 +175,8 @@ static void sweep(int dir, const char *path)
 	if (n > SKELETON_KEEP)
 		qsort(v, n, sizeof(v[0]), oldest_first);
 	for (i = 0; i < n; i++)
-		if ((i + SKELETON_KEEP < n || is_half(v[i].name)) && snprintf(old, sizeof(old), "%s/%s", path, v[i].name) < (int)sizeof(old))
+		if ((i + SKELETON_KEEP < n || is_half(v[i].name)) &&
+		    snprintf(old, sizeof(old), "%s/%s", path, v[i].name) < (int)sizeof(old))
 			remove_unused(old);
 }
 

@@ -26,11 +26,13 @@ struct spaces {
 	int pidfd;
 };
 
-/* Until its turn comes, and when it has answered, it works beside us, so errno is not its own; between them we only wait for it, and PID 1 gets our memory as it is then. */
+/* Until its turn comes, and when it has answered, it works beside us, so errno is not its own; between them we only
+ * wait for it, and PID 1 gets our memory as it is then. */
 static int make(void *arg)
 {
 	struct spaces *s = arg;
-	int r = sys_spaces_make(CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWPID, s->loopback, s->parent);
+	int r = sys_spaces_make(CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWPID, s->loopback,
+				s->parent);
 
 	if (r == -ESRCH)
 		return 1; /* our turn would never come */

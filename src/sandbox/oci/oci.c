@@ -21,7 +21,8 @@
 #include "sys/process.h"
 #include "wire/wire.h"
 
-/* For a runtime to notice that its container is dead; for a container in another's kernel to end with its connection, and for that kernel to end. */
+/* For a runtime to notice that its container is dead; for a container in another's kernel to end with its connection,
+ * and for that kernel to end. */
 enum { NOTICE_MS = 1000, STEP_MS = 1, GUEST_MS = 5000, LEADER_MS = 10000 };
 
 /* Ids of the host that belong to nobody: one for each process that can be a supervisor, and as many again. */
@@ -38,8 +39,12 @@ static void ids_of_image(const struct plan *plan, struct box_ids *ret)
 	const struct image_root *r = plan->image;
 	bool root = geteuid() == 0;
 
-	*ret = (struct box_ids){.user = root ? BOX_USER_BECOME : BOX_USER_NESTED, .inside = plan->uid, .host = plan->uid ? r->ids.first_uid + plan->uid - 1 : r->ids.zero_uid,
-				.host_init = root ? INIT_IDS + (uint32_t)getpid() : geteuid(), .mapped = true, .image_shift = root};
+	*ret = (struct box_ids){.user = root ? BOX_USER_BECOME : BOX_USER_NESTED,
+				.inside = plan->uid,
+				.host = plan->uid ? r->ids.first_uid + plan->uid - 1 : r->ids.zero_uid,
+				.host_init = root ? INIT_IDS + (uint32_t)getpid() : geteuid(),
+				.mapped = true,
+				.image_shift = root};
 }
 
 static void ids_mapped(const struct plan *plan, struct box_ids *ret)
@@ -49,16 +54,25 @@ static void ids_mapped(const struct plan *plan, struct box_ids *ret)
 	if (plan->image)
 		ids_of_image(plan, ret);
 	else if (geteuid() == 0)
-		*ret = (struct box_ids){.user = BOX_USER_BECOME, .inside = plan->uid, .host = WORKLOAD_IDS + pid, .host_init = INIT_IDS + pid, .mapped = true};
+		*ret = (struct box_ids){.user = BOX_USER_BECOME,
+					.inside = plan->uid,
+					.host = WORKLOAD_IDS + pid,
+					.host_init = INIT_IDS + pid,
+					.mapped = true};
 	else
-		*ret = (struct box_ids){.user = BOX_USER_NESTED, .inside = plan->uid, .host = geteuid(), .host_init = geteuid(), .mapped = true};
+		*ret = (struct box_ids){.user = BOX_USER_NESTED,
+					.inside = plan->uid,
+					.host = geteuid(),
+					.host_init = geteuid(),
+					.mapped = true};
 }
 
 /* gVisor's kernel has ids of its own; what its file server does on the host, it does as who we are. */
 static void ids_gvisor(const struct plan *plan, struct box_ids *ret)
 {
 	if (geteuid() == 0)
-		*ret = (struct box_ids){.user = BOX_USER_BECOME, .inside = plan->uid, .host = plan->uid, .host_init = 0};
+		*ret = (struct box_ids){
+			.user = BOX_USER_BECOME, .inside = plan->uid, .host = plan->uid, .host_init = 0};
 	else
 		*ret = (struct box_ids){.user = BOX_USER_IS, .inside = 0, .host = geteuid(), .host_init = geteuid()};
 }
@@ -82,7 +96,8 @@ static bool is_settled(const struct box *b)
 	return b->init_pid > 0;
 }
 
-/* While the runtime lives all that it started can be found; without it the cgroup holds what is left, and otherwise the end of cordon-init's connection is its own end. */
+/* While the runtime lives all that it started can be found; without it the cgroup holds what is left, and otherwise the
+ * end of cordon-init's connection is its own end. */
 static void stop(struct box *b)
 {
 	/* its processes are the leader's kernel's: they end when cordon-init does, which ends with its connection */
@@ -98,7 +113,8 @@ static void stop(struct box *b)
 }
 
 /*
- * No runtime is left to clean up: there is nothing that does not go with the box, and runc tries for a fifth of a second to remove cgroups that it never made. One that is nobody's child of ours is left to wait for its dead
+ * No runtime is left to clean up: there is nothing that does not go with the box, and runc tries for a fifth of a
+ * second to remove cgroups that it never made. One that is nobody's child of ours is left to wait for its dead
  * children, for not every host's PID 1 would.
  */
 static void end_runtime(pid_t pid, int pidfd)
@@ -124,7 +140,8 @@ static void end_leader(const struct box *b)
 		(void)poll(&p, 1, LEADER_MS);
 }
 
-/* The runtime ends when it was told that all of the container has ended. One that does not, or that somebody killed, leaves in doubt whether something still runs there: then nothing may. */
+/* The runtime ends when it was told that all of the container has ended. One that does not, or that somebody killed,
+ * leaves in doubt whether something still runs there: then nothing may. */
 static void done_guest(struct box *b)
 {
 	int status = 0;
@@ -140,7 +157,8 @@ static void done_guest(struct box *b)
 		end_leader(b);
 }
 
-/* As done(), where the supervisor was killed: cordon-init ends with its connection then, unless somebody inside keeps it from that. */
+/* As done(), where the supervisor was killed: cordon-init ends with its connection then, unless somebody inside keeps
+ * it from that. */
 static void inherit(struct box *b)
 {
 	if (oci_is_guest(b, oci_runtime_find(b->backend->name))) {
@@ -158,7 +176,9 @@ static int start(struct box *b, struct error *err)
 	int log;
 
 	if (!program)
-		return error_set(err, ERROR_MISSING, "%s is not installed: there is no %s, nor in the system's other folders of programs", r->name, r->paths[3]);
+		return error_set(err, ERROR_MISSING,
+				 "%s is not installed: there is no %s, nor in the system's other folders of programs",
+				 r->name, r->paths[3]);
 	b->own = b; /* from here on there is something to stop */
 	if (write_config(b, r, err) < 0)
 		return -1;
@@ -195,7 +215,8 @@ static bool said(struct box *b, char *out, size_t size)
 	return oci_said(b->dir_fd, out, size);
 }
 
-/* Files are served by a process of their own, whose root is the sandbox's; gVisor's kernel looks names up from folders that it was given there. */
+/* Files are served by a process of their own, whose root is the sandbox's; gVisor's kernel looks names up from folders
+ * that it was given there. */
 static pid_t gvisor_shows(const struct box *b)
 {
 	return b->runtime > 0 ? oci_find_descendant(b->runtime, "runsc-gofer") : 0;
@@ -221,14 +242,44 @@ static bool sweep(const char *dir, const char *id)
 }
 
 const struct box_backend oci_gvisor = {
-	.name = "gvisor", .ids = ids_gvisor, .start = start, .stop = stop, .done = done, .said = said, .shows = gvisor_shows, .sweep = sweep, .own_kernel = true, .own_threads = 256,
+	.name = "gvisor",
+	.ids = ids_gvisor,
+	.start = start,
+	.stop = stop,
+	.done = done,
+	.said = said,
+	.shows = gvisor_shows,
+	.sweep = sweep,
+	.own_kernel = true,
+	.own_threads = 256,
 };
 
 /* A program in Go has some ten threads while its container runs, and more while it starts. */
 const struct box_backend oci_runc = {
-	.own_threads = 32, .name = "runc", .ids = ids_mapped, .start = start, .stop = stop, .done = done, .said = said, .sweep = sweep, .landlock = true, .transparent = true, .sends_fds = true, .lingers = true,
+	.own_threads = 32,
+	.name = "runc",
+	.ids = ids_mapped,
+	.start = start,
+	.stop = stop,
+	.done = done,
+	.said = said,
+	.sweep = sweep,
+	.landlock = true,
+	.transparent = true,
+	.sends_fds = true,
+	.lingers = true,
 };
 
 const struct box_backend oci_crun = {
-	.name = "crun", .ids = ids_mapped, .start = start, .stop = stop, .done = done, .said = said, .sweep = sweep, .landlock = true, .transparent = true, .sends_fds = true, .lingers = true,
+	.name = "crun",
+	.ids = ids_mapped,
+	.start = start,
+	.stop = stop,
+	.done = done,
+	.said = said,
+	.sweep = sweep,
+	.landlock = true,
+	.transparent = true,
+	.sends_fds = true,
+	.lingers = true,
 };

@@ -36,17 +36,64 @@ static const struct {
 };
 
 /* What the root of an image has, where no user namespace of its own gives it that (sandbox/common/confine.h). */
-static const char *const image_capabilities[] = {"CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SYS_CHROOT", "CAP_SETFCAP", "CAP_SETUID", "CAP_SETGID"};
+static const char *const image_capabilities[] = {"CAP_CHOWN",      "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID",
+						 "CAP_SYS_CHROOT", "CAP_SETFCAP",      "CAP_SETUID", "CAP_SETGID"};
 
 /*
- * Refused to everything in the container, cordon-init included; commands get an allowlist of their own from it (filter.h), so this is what stands between a taken-over cordon-init and the rest of the kernel. What a command
- * might try (mount, ptrace, setns and their kin) is not here: cordon-init refuses it, and tells of it, which the kernel would not ask it to do if this list came first.
+ * Refused to everything in the container, cordon-init included; commands get an allowlist of their own from it
+ * (filter.h), so this is what stands between a taken-over cordon-init and the rest of the kernel. What a command might
+ * try (mount, ptrace, setns and their kin) is not here: cordon-init refuses it, and tells of it, which the kernel would
+ * not ask it to do if this list came first.
  */
 static const char *const refused_calls[] = {
-	"acct", "add_key", "adjtimex", "bpf", "clock_adjtime", "clock_settime", "delete_module", "fanotify_init", "finit_module", "fsconfig", "fsmount", "fsopen", "fspick", "init_module", "io_uring_enter",
-	"io_uring_register", "io_uring_setup", "ioperm", "iopl", "kcmp", "kexec_file_load", "kexec_load", "keyctl", "lookup_dcookie", "migrate_pages", "mount_setattr", "move_mount", "move_pages", "nfsservctl",
-	"open_by_handle_at", "open_tree", "perf_event_open", "process_vm_readv", "process_vm_writev", "quotactl", "quotactl_fd", "reboot", "request_key", "setdomainname", "sethostname",
-	"settimeofday", "swapoff", "swapon", "syslog", "uselib", "userfaultfd", "ustat", "vhangup",
+	"acct",
+	"add_key",
+	"adjtimex",
+	"bpf",
+	"clock_adjtime",
+	"clock_settime",
+	"delete_module",
+	"fanotify_init",
+	"finit_module",
+	"fsconfig",
+	"fsmount",
+	"fsopen",
+	"fspick",
+	"init_module",
+	"io_uring_enter",
+	"io_uring_register",
+	"io_uring_setup",
+	"ioperm",
+	"iopl",
+	"kcmp",
+	"kexec_file_load",
+	"kexec_load",
+	"keyctl",
+	"lookup_dcookie",
+	"migrate_pages",
+	"mount_setattr",
+	"move_mount",
+	"move_pages",
+	"nfsservctl",
+	"open_by_handle_at",
+	"open_tree",
+	"perf_event_open",
+	"process_vm_readv",
+	"process_vm_writev",
+	"quotactl",
+	"quotactl_fd",
+	"reboot",
+	"request_key",
+	"setdomainname",
+	"sethostname",
+	"settimeofday",
+	"swapoff",
+	"swapon",
+	"syslog",
+	"uselib",
+	"userfaultfd",
+	"ustat",
+	"vhangup",
 };
 
 static const char *const read_only_paths[] = {"/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs"};
@@ -65,7 +112,8 @@ static void strings(struct json *j, const char *key, const char *const *list, si
 /* A limit is set where there is a user namespace of its own, the network where it is not the leader's. */
 static bool is_useful(const struct box *b, const char *capability)
 {
-	return (b->ids.mapped || strcmp(capability, LIMITS_CAPABILITY) != 0) && (!b->join.id || strncmp(capability, "CAP_NET_", 8) != 0);
+	return (b->ids.mapped || strcmp(capability, LIMITS_CAPABILITY) != 0) &&
+	       (!b->join.id || strncmp(capability, "CAP_NET_", 8) != 0);
 }
 
 static void add_capabilities(struct json *j, const struct box *b)
@@ -77,7 +125,9 @@ static void add_capabilities(struct json *j, const struct box *b)
 	size_t n = 0, i, k;
 
 	for (i = 0; i < ARRAY_LEN(capabilities); i++)
-		if ((capabilities[i].users & 1U << b->ids.user || (ranges && capabilities[i].users & 1U << BOX_USER_BECOME)) && is_useful(b, capabilities[i].name))
+		if ((capabilities[i].users & 1U << b->ids.user ||
+		     (ranges && capabilities[i].users & 1U << BOX_USER_BECOME)) &&
+		    is_useful(b, capabilities[i].name))
 			names[n++] = capabilities[i].name;
 	for (i = 0; in_place && i < ARRAY_LEN(image_capabilities); i++) {
 		for (k = 0; k < n && strcmp(names[k], image_capabilities[i]) != 0; k++)
@@ -160,7 +210,8 @@ static void option(struct json *j, bool recursive, const char *name)
 	json_str(j, text);
 }
 
-/* Flags that the source's own mount has are asked for too: in a user namespace the kernel lets nobody take them away. */
+/* Flags that the source's own mount has are asked for too: in a user namespace the kernel lets nobody take them away.
+ */
 static void add_bind(struct json *j, const struct oci_runtime *r, const struct box_mount *m, const char *source)
 {
 	bool recursive = m->folder && r->recursive && !m->cover; /* crun would want to read it */
@@ -245,7 +296,8 @@ static bool is_text(const char *path)
 	return true;
 }
 
-/* gVisor lays a tmpfs over a /tmp that is empty, unless something is mounted there: what a command leaves in it must be in the upper folder. */
+/* gVisor lays a tmpfs over a /tmp that is empty, unless something is mounted there: what a command leaves in it must be
+ * in the upper folder. */
 static void add_image_tmp(struct json *j, const struct box *b)
 {
 	char source[PATH_MAX];
@@ -270,10 +322,14 @@ static int add_mounts(struct json *j, const struct box *b, const struct oci_runt
 	else if (b->plan->image)
 		add_image_tmp(j, b);
 	for (m = b->mounts; m < b->mounts + b->n_mounts; m++) {
-		const char *source = oci_show_source(b, r, (size_t)(m - b->mounts)), *path = !is_text(m->target) ? m->target : source && !is_text(source) ? source : NULL;
+		const char *source = oci_show_source(b, r, (size_t)(m - b->mounts)),
+			   *path = !is_text(m->target)          ? m->target
+				   : source && !is_text(source) ? source
+								: NULL;
 
 		if (path)
-			return error_set(err, ERROR_INPUT, "%s: %s can only be given paths that are UTF-8", text_show(&shown, sv_of(path)), r->name);
+			return error_set(err, ERROR_INPUT, "%s: %s can only be given paths that are UTF-8",
+					 text_show(&shown, sv_of(path)), r->name);
 		if (m->kind == BOX_BIND && !source)
 			return error_set(err, ERROR_SYSTEM, "out of memory");
 		if (oci_covers_itself(r, m))
@@ -372,8 +428,9 @@ static void add_seccomp(struct json *j)
 }
 
 /*
- * What the plan hides of /proc. runc before 1.2.8 covers a file with the container's /dev/null without looking whether it is that (CVE-2025-31133): here /dev is what it made itself a moment before, and nothing of
- * anybody else's has run in the container yet.
+ * What the plan hides of /proc. runc before 1.2.8 covers a file with the container's /dev/null without looking whether
+ * it is that (CVE-2025-31133): here /dev is what it made itself a moment before, and nothing of anybody else's has run
+ * in the container yet.
  */
 static void add_masks(struct json *j, const struct box *b)
 {
@@ -388,8 +445,9 @@ static void add_masks(struct json *j, const struct box *b)
 }
 
 /*
- * All of /proc/sys but `user`: there cordon-init, and nobody without a capability that it drops before any command starts, sets limits of its own user namespace. What the kernel does not have yet, a module's, is root's of
- * the host, who is nobody inside.
+ * All of /proc/sys but `user`: there cordon-init, and nobody without a capability that it drops before any command
+ * starts, sets limits of its own user namespace. What the kernel does not have yet, a module's, is root's of the host,
+ * who is nobody inside.
  */
 static int add_read_only(struct json *j, struct error *err)
 {
@@ -439,7 +497,8 @@ static int add_linux(struct json *j, const struct box *b, const struct oci_runti
 	return ret;
 }
 
-/* A network stack of gVisor's is its sandbox's: a member is a further container in that of its leader, which is told so in the words that containerd has for it. */
+/* A network stack of gVisor's is its sandbox's: a member is a further container in that of its leader, which is told so
+ * in the words that containerd has for it. */
 static void add_annotations(struct json *j, const struct box *b)
 {
 	char leader[64];

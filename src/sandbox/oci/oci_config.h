@@ -1,8 +1,8 @@
 /*
  * oci_config: the container as the OCI runtime specification writes it down (config.json), made from a box.
  *
- * PID 1 is cordon-init, told nothing but where its control socket is. Pure but for one look at each source's mount flags. A path that JSON cannot hold (its strings are UTF-8) is refused: it must not be
- * another one in the container.
+ * PID 1 is cordon-init, told nothing but where its control socket is. Pure but for one look at each source's mount
+ * flags. A path that JSON cannot hold (its strings are UTF-8) is refused: it must not be another one in the container.
  */
 #ifndef CORDON_OCI_CONFIG_H
 #define CORDON_OCI_CONFIG_H

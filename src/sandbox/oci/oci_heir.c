@@ -41,7 +41,8 @@ int oci_heir_start(struct box *b, void (*end)(struct box *b), struct error *err)
 	b->heir = supervisor < 0 ? supervisor : sys_fork_into(0, -1, NULL, NULL);
 	if (b->heir == 0)
 		wait_for_end(b, supervisor, end);
-	return b->heir < 0 ? error_sys(err, b->heir, "a process that ends the sandbox when its supervisor is killed") : 0;
+	return b->heir < 0 ? error_sys(err, b->heir, "a process that ends the sandbox when its supervisor is killed")
+			   : 0;
 }
 
 void oci_heir_end(const struct box *b)

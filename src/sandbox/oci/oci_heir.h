@@ -11,7 +11,8 @@
 #include "base/error.h"
 #include "sandbox/common/box.h"
 
-/* When the runtime was started (b->runtime, b->runtime_pidfd), before anybody connects. end: does it; of b it may use these two, and join.leader. */
+/* When the runtime was started (b->runtime, b->runtime_pidfd), before anybody connects. end: does it; of b it may use
+ * these two, and join.leader. */
 int oci_heir_start(struct box *b, void (*end)(struct box *b), struct error *err);
 /* The supervisor has ended it itself, or sees to it that it ends: kills the heir, who is to be dismissed yet. */
 void oci_heir_end(const struct box *b);

@@ -66,7 +66,8 @@ static size_t children_of(pid_t pid, pid_t *out, size_t max)
 	return n;
 }
 
-/* PID 1 of a namespace of its own, with which the kernel ends all that is in there at once: a shell that sees its child killed would say so. */
+/* PID 1 of a namespace of its own, with which the kernel ends all that is in there at once: a shell that sees its child
+ * killed would say so. */
 static bool is_first_inside(pid_t pid)
 {
 	char path[64], text[4096];
@@ -104,7 +105,9 @@ static size_t kill_below(pid_t root, unsigned depth, int wait_ms)
 		(void)sys_pidfd_signal(held, SIGKILL);
 		killed++;
 		if (wait_ms)
-			(void)oci_wait(held, wait_ms); /* so that the next round finds what was born meanwhile, and this one dead */
+			(void)oci_wait(
+				held,
+				wait_ms); /* so that the next round finds what was born meanwhile, and this one dead */
 	}
 	return killed;
 }
@@ -155,7 +158,8 @@ void oci_end_child(pid_t root, int pidfd, bool settled, int timeout_ms)
 	(void)sys_pidfd_signal(pidfd, SIGKILL);
 	while (waitpid(root, NULL, 0) < 0 && errno == EINTR)
 		;
-	/* whoever had more children than can be listed here runs a whole suite, and orphans of one sandbox are not told from its own */
+	/* whoever had more children than can be listed here runs a whole suite, and orphans of one sandbox are not told
+	 * from its own */
 	if (n < CHILDREN_MAX)
 		wait_for_orphans(ours, n, timeout_ms);
 	(void)prctl(PR_SET_CHILD_SUBREAPER, reaper, 0, 0, 0);
@@ -177,7 +181,9 @@ static pid_t find_below(pid_t root, const char *name, unsigned depth)
 	size_t n = children_of(root, pids, CHILDREN_MAX), i;
 
 	for (i = 0; !found && i < n; i++)
-		found = is_called(pids[i], name) ? pids[i] : depth < DEPTH_MAX ? find_below(pids[i], name, depth + 1) : 0;
+		found = is_called(pids[i], name) ? pids[i]
+			: depth < DEPTH_MAX      ? find_below(pids[i], name, depth + 1)
+						 : 0;
 	return found;
 }
 

@@ -6,8 +6,13 @@
 
 #include "base/cleanup.h"
 
-/* Fixed places, since what PATH says may come from a project's own set-up files: a task must not choose what its sandbox is made by. */
-#define PATHS(name) {"/usr/local/sbin/" name, "/usr/local/bin/" name, "/usr/sbin/" name, "/usr/bin/" name, "/sbin/" name, "/bin/" name}
+/* Fixed places, since what PATH says may come from a project's own set-up files: a task must not choose what its
+ * sandbox is made by. */
+#define PATHS(name)                                                                                                    \
+	{                                                                                                              \
+		"/usr/local/sbin/" name, "/usr/local/bin/" name, "/usr/sbin/" name, "/usr/bin/" name, "/sbin/" name,   \
+			"/bin/" name                                                                                   \
+	}
 
 static const struct oci_runtime runtimes[] = {
 	{

@@ -42,8 +42,10 @@ static bool last_line(struct sv *left, struct sv *ret)
 static bool show_error(struct sv line, char *out, size_t size)
 {
 	json_t *doc = json_loadb(line.p, line.n, 0, NULL);
-	const char *level = json_string_value(json_object_get(doc, "level")), *msg = json_string_value(json_object_get(doc, "msg"));
-	bool found = level && msg && (strcmp(level, "error") == 0 || strcmp(level, "fatal") == 0) && show(sv_of(msg), out, size);
+	const char *level = json_string_value(json_object_get(doc, "level")),
+		   *msg = json_string_value(json_object_get(doc, "msg"));
+	bool found = level && msg && (strcmp(level, "error") == 0 || strcmp(level, "fatal") == 0) &&
+		     show(sv_of(msg), out, size);
 
 	json_decref(doc);
 	return found;
@@ -92,5 +94,6 @@ bool oci_said(int dir, char *out, size_t size)
 {
 	char tail[TAIL];
 
-	return oci_said_log(read_tail(dir, OCI_LOG, tail), out, size) || oci_said_output(read_tail(dir, OCI_OUTPUT, tail), out, size);
+	return oci_said_log(read_tail(dir, OCI_LOG, tail), out, size) ||
+	       oci_said_output(read_tail(dir, OCI_OUTPUT, tail), out, size);
 }

@@ -53,7 +53,8 @@ static int bind_fd(int fd, const char *place, bool recursive)
 static int show_one(const struct box *b, const struct oci_runtime *r, size_t i, struct error *err)
 {
 	const struct box_mount *m = &b->mounts[i];
-	const struct plan_op op = {.source = m->source, .folder = m->folder, .judged = true, .dev = m->dev, .ino = m->ino};
+	const struct plan_op op = {
+		.source = m->source, .folder = m->folder, .judged = true, .dev = m->dev, .ino = m->ino};
 	const char *place = oci_show_source(b, r, i);
 	AUTO_FD fd = plan_source_open(&op, O_PATH);
 	int code;
@@ -62,7 +63,8 @@ static int show_one(const struct box *b, const struct oci_runtime *r, size_t i, 
 		return plan_source_error(&op, fd, err);
 	if (!place)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
-	code = (m->folder ? mkdir(place, 0700) : mknod(place, S_IFREG | 0600, 0)) < 0 ? -errno : bind_fd(fd, place, m->folder);
+	code = (m->folder ? mkdir(place, 0700) : mknod(place, S_IFREG | 0600, 0)) < 0 ? -errno
+										      : bind_fd(fd, place, m->folder);
 	return code < 0 ? error_sys(err, code, "%s", place) : 0;
 }
 
@@ -82,7 +84,8 @@ static const char *find_place(const struct box *b, const struct oci_runtime *r, 
 	return b->mounts[i].over;
 }
 
-/* gVisor opens what it mounts on, which a socket or a FIFO does not stand: those are covered here, before it takes the folder that they are in with all that is mounted there. */
+/* gVisor opens what it mounts on, which a socket or a FIFO does not stand: those are covered here, before it takes the
+ * folder that they are in with all that is mounted there. */
 static int cover_one(const struct box *b, const struct oci_runtime *r, size_t i, struct error *err)
 {
 	const char *path = find_place(b, r, i);
@@ -93,7 +96,8 @@ static int cover_one(const struct box *b, const struct oci_runtime *r, size_t i,
 
 	(void)snprintf(target, sizeof(target), "/proc/self/fd/%d", place);
 	code = place < 0 ? place : sys_bind(b->mounts[i].source, target, false);
-	return code < 0 ? error_sys(err, code, "%s, which must be covered", text_show(&t, sv_of(b->mounts[i].target))) : 0;
+	return code < 0 ? error_sys(err, code, "%s, which must be covered", text_show(&t, sv_of(b->mounts[i].target)))
+			: 0;
 }
 
 int oci_show(const struct box *b, const struct oci_runtime *r, struct error *err)
@@ -101,7 +105,8 @@ int oci_show(const struct box *b, const struct oci_runtime *r, struct error *err
 	size_t i;
 
 	for (i = 0; i < b->n_mounts; i++)
-		if ((is_bound(r, &b->mounts[i]) && show_one(b, r, i, err) < 0) || (oci_covers_itself(r, &b->mounts[i]) && cover_one(b, r, i, err) < 0))
+		if ((is_bound(r, &b->mounts[i]) && show_one(b, r, i, err) < 0) ||
+		    (oci_covers_itself(r, &b->mounts[i]) && cover_one(b, r, i, err) < 0))
 			return -1;
 	return 0;
 }

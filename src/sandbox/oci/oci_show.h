@@ -1,8 +1,10 @@
 /*
  * oci_show: paths of the host that were judged by their names, for a runtime with a kernel of its own.
  *
- * A runtime looks up the names that it is given, and follows links. Where the container's files are the host kernel's, what it found is looked at afterwards (box_check_mounts()); gVisor's have numbers of their own. So what was judged is
- * opened here (plan/plan_source.h) and bound to names in the box's folder, in the mount namespace that the runtime is started in, and these are the names that it is given. Nobody else can change what stands there.
+ * A runtime looks up the names that it is given, and follows links. Where the container's files are the host kernel's,
+ * what it found is looked at afterwards (box_check_mounts()); gVisor's have numbers of their own. So what was judged is
+ * opened here (plan/plan_source.h) and bound to names in the box's folder, in the mount namespace that the runtime is
+ * started in, and these are the names that it is given. Nobody else can change what stands there.
  */
 #ifndef CORDON_OCI_SHOW_H
 #define CORDON_OCI_SHOW_H

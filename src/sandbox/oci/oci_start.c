@@ -41,7 +41,8 @@ struct start {
 	bool in_v2_cgroup;
 	bool ranges; /* box_has_ranges(): as who we are before */
 	bool own; /* we have a mount namespace of our own */
-	int ready[2], mapped[2]; /* pipes, where ids of ranges are ours: the child's user namespace is there; it has its ids */
+	int ready[2], mapped[2]; /* pipes, where ids of ranges are ours: the child's user namespace is there; it has its
+				    ids */
 	uid_t uid;
 	gid_t gid;
 };
@@ -102,7 +103,8 @@ static int own_ranges(struct start *s)
 	return r;
 }
 
-/* An ordinary user may enter a leader's network from the user namespace that its runtime runs in, and nowhere else; that one has the same ids. */
+/* An ordinary user may enter a leader's network from the user namespace that its runtime runs in, and nowhere else;
+ * that one has the same ids. */
 static int leaders_mounts(struct start *s)
 {
 	AUTO_FD user = sys_userns_parent(s->b->join.user);
@@ -151,7 +153,9 @@ static int shut_off_cgroups(struct start *s)
 
 	if (s->r->cgroups == OCI_CGROUPS_READ_ONLY && s->uid == 0) {
 		r = own_mounts(s);
-		return r < 0 || access(CGROUPS, F_OK) < 0 ? r : sys_mount_flags(CGROUPS, MOUNT_READ_ONLY | MOUNT_NO_DEV | MOUNT_NO_EXEC, true);
+		return r < 0 || access(CGROUPS, F_OK) < 0
+			       ? r
+			       : sys_mount_flags(CGROUPS, MOUNT_READ_ONLY | MOUNT_NO_DEV | MOUNT_NO_EXEC, true);
 	}
 	if (s->r->cgroups != OCI_CGROUPS_V1_ONLY || access(CGROUPS_V2 "/cgroup.procs", F_OK) < 0)
 		return 0;
@@ -177,7 +181,8 @@ static int write_places(int dir, const struct buf *made)
 	return fd < 0 ? -errno : write_all(fd, made->p, made->n);
 }
 
-/* The root of an image is mounted here, where the runtime finds it and nobody else. gVisor as root has no user namespace: the ids are the inside's. */
+/* The root of an image is mounted here, where the runtime finds it and nobody else. gVisor as root has no user
+ * namespace: the ids are the inside's. */
 static int lay_image(struct start *s, struct error *err)
 {
 	/* a kernel of its own brings its /sys, and would bring a /tmp (oci_config.c) */
@@ -245,7 +250,9 @@ static int write_process(int dir)
 /* Of a failure only words come out of here, but for this one: it is the fault of whoever filled the root. */
 static void write_in_the_way(int dir, const struct error *err)
 {
-	AUTO_FD fd = err->kind == ERROR_DENIED && err->code ? openat(dir, BOX_IN_THE_WAY, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+	AUTO_FD fd = err->kind == ERROR_DENIED && err->code
+			     ? openat(dir, BOX_IN_THE_WAY, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
+			     : -1;
 
 	if (fd >= 0)
 		(void)dprintf(fd, "%d\n", err->code);
@@ -262,7 +269,8 @@ static void reset_signals(void)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Nothing to read is an empty pipe, never /dev/null: runsc gives what it has as standard input, output and error to another user, on the host (chown). */
+/* Nothing to read is an empty pipe, never /dev/null: runsc gives what it has as standard input, output and error to
+ * another user, on the host (chown). */
 static int set_stdio(int dir)
 {
 	int output = openat(dir, OCI_OUTPUT, O_WRONLY | O_CREAT | O_APPEND, 0600), nothing[2];
@@ -272,7 +280,8 @@ static int set_stdio(int dir)
 	return dup2(nothing[0], 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 ? -errno : 0;
 }
 
-/* Without a cpu cgroup: a kernel of its own spreads the workload over what it has itself, whatever the workload is told there. 0: over as many as it likes. */
+/* Without a cpu cgroup: a kernel of its own spreads the workload over what it has itself, whatever the workload is told
+ * there. 0: over as many as it likes. */
 static uint64_t cpus_bound(const struct start *s)
 {
 	return s->r->own_kernel && !s->b->cpu_cgroup ? (s->b->plan->limits.cpu_thousandths + 999) / 1000 : 0;
@@ -285,7 +294,8 @@ static int limit_cpus(const struct start *s)
 	return n ? sys_pin_cpus(n) : 0;
 }
 
-/* A copy of the program in memory, that nobody can ever write to: for ordinary users, who make no mounts. The seals are those that crun asks for, no more and no less. */
+/* A copy of the program in memory, that nobody can ever write to: for ordinary users, who make no mounts. The seals are
+ * those that crun asks for, no more and no less. */
 static int copy_sealed(const char *program)
 {
 	AUTO_FD from = open(program, O_RDONLY | O_CLOEXEC);
@@ -293,13 +303,16 @@ static int copy_sealed(const char *program)
 	struct stat st;
 	bool cloned;
 
-	if (copy < 0 || fstat(from, &st) < 0 || st.st_size > COPIED_MAX || sys_copy_bytes(from, copy, (uint64_t)st.st_size, &cloned) < 0)
+	if (copy < 0 || fstat(from, &st) < 0 || st.st_size > COPIED_MAX ||
+	    sys_copy_bytes(from, copy, (uint64_t)st.st_size, &cloned) < 0)
 		return -1;
-	return fcntl(copy, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0 ? -1 : fd_take(&copy);
+	return fcntl(copy, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0 ? -1
+												      : fd_take(&copy);
 }
 
 /*
- * A runtime whose container could write to its program gets it on a mount of its own, read-only and in nobody's namespace, or as such a copy: either it would make itself, and then load all of its program a second time. It
+ * A runtime whose container could write to its program gets it on a mount of its own, read-only and in nobody's
+ * namespace, or as such a copy: either it would make itself, and then load all of its program a second time. It
  * believes us only where it sees that it is so; where neither can be had, it does as ever. Returns -errno.
  */
 static int execute(const struct start *s)
@@ -345,7 +358,8 @@ static _Noreturn void become(struct start *s)
 		step = "cannot be shown the network of the sandbox that leads";
 	if (r == 0)
 		r = shut_off_cgroups(s);
-	/* An ordinary user who has capabilities has them in a user namespace, where runsc would take them for root's. */
+	/* An ordinary user who has capabilities has them in a user namespace, where runsc would take them for root's.
+	 */
 	if (r == 0 && s->uid && !s->ranges)
 		r = s->b->join.net >= 0 ? sys_pass_caps(UINT64_C(1) << SYS_CAP_SYS_ADMIN) : sys_drop_caps(0);
 	if (r == 0)
@@ -364,7 +378,8 @@ static _Noreturn void become(struct start *s)
 static int give_ranges(struct start *s, pid_t pid, struct error *err)
 {
 	const struct image_ids *i = &s->b->plan->image->ids;
-	const struct sys_idmap uids = {.count = i->count, .zero = i->zero_uid, .first = i->first_uid}, gids = {.count = i->count, .zero = i->zero_gid, .first = i->first_gid};
+	const struct sys_idmap uids = {.count = i->count, .zero = i->zero_uid, .first = i->first_uid},
+			       gids = {.count = i->count, .zero = i->zero_gid, .first = i->first_gid};
 	char c;
 	int r;
 
@@ -375,7 +390,11 @@ static int give_ranges(struct start *s, pid_t pid, struct error *err)
 		(void)!write(s->mapped[1], &c, 1);
 	(void)close(s->ready[0]);
 	(void)close(s->mapped[1]);
-	return r < 0 ? error_set(err, ERROR_MISSING, "newuidmap and newgidmap do not give %s the ids that /etc/subuid and /etc/subgid name; are both installed (package uidmap), and the ranges yours?", s->r->name) : 0;
+	return r < 0 ? error_set(err, ERROR_MISSING,
+				 "newuidmap and newgidmap do not give %s the ids that /etc/subuid and /etc/subgid "
+				 "name; are both installed (package uidmap), and the ranges yours?",
+				 s->r->name)
+		     : 0;
 }
 
 static void close_pipes(const struct start *s)
@@ -392,7 +411,14 @@ static void close_pipes(const struct start *s)
 
 int oci_start_process(struct box *b, const struct oci_runtime *r, const char *program, struct error *err)
 {
-	struct start s = {.b = b, .r = r, .program = program, .uid = geteuid(), .gid = getegid(), .ranges = box_has_ranges(b), .ready = {-1, -1}, .mapped = {-1, -1}};
+	struct start s = {.b = b,
+			  .r = r,
+			  .program = program,
+			  .uid = geteuid(),
+			  .gid = getegid(),
+			  .ranges = box_has_ranges(b),
+			  .ready = {-1, -1},
+			  .mapped = {-1, -1}};
 	bool maps = s.ranges && b->join.user < 0; /* else the leader's are there */
 	int pidfd = -1;
 	pid_t pid = make_arguments(&s);

@@ -1,4 +1,5 @@
-/* A seccomp listener of one's own, or a filter on top, could answer calls in place of the sandbox's. Watches on folders tell what the host does there. */
+/* A seccomp listener of one's own, or a filter on top, could answer calls in place of the sandbox's. Watches on folders
+ * tell what the host does there. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>

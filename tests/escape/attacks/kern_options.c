@@ -1,4 +1,5 @@
-/* Features of processes, memory, pipes and sockets that concern others than who asks for them, or that hardly a program needs: each is one number among the many that its system call takes. */
+/* Features of processes, memory, pipes and sockets that concern others than who asks for them, or that hardly a program
+ * needs: each is one number among the many that its system call takes. */
 #include <linux/filter.h>
 #include <netinet/in.h>
 #include <sys/mman.h>
@@ -57,7 +58,9 @@ static int huge_memory(const struct scene *s, const struct attack *a)
 
 	if (p != MAP_FAILED)
 		return won("%s works", a->name);
-	return s->control && (errno == ENOMEM || errno == EINVAL) ? untried("%s: this machine has no such pages", a->name) : lost(s, errno, a->name);
+	return s->control && (errno == ENOMEM || errno == EINVAL)
+		       ? untried("%s: this machine has no such pages", a->name)
+		       : lost(s, errno, a->name);
 }
 
 /* num: the level, num2: the option; text: its value, else 1 as an int. */
@@ -67,7 +70,8 @@ static int option(const struct scene *s, const struct attack *a)
 
 	if (fd < 0)
 		return broken("socket");
-	rc = a->text ? setsockopt(fd, (int)a->num, (int)a->num2, a->text, (socklen_t)strlen(a->text)) : setsockopt(fd, (int)a->num, (int)a->num2, &one, sizeof(one));
+	rc = a->text ? setsockopt(fd, (int)a->num, (int)a->num2, a->text, (socklen_t)strlen(a->text))
+		     : setsockopt(fd, (int)a->num, (int)a->num2, &one, sizeof(one));
 	if (rc < 0 && s->control && (errno == ENOPROTOOPT || errno == ENOENT || errno == EPERM))
 		return untried("%s: this kernel or machine lacks it", a->name);
 	return judge(s, rc, a->name);
@@ -82,7 +86,8 @@ static int encapsulate(const struct scene *s, const struct attack *a)
 		return broken("socket");
 	if (setsockopt(fd, IPPROTO_UDP, 100 /* UDP_ENCAP */, &kind, sizeof(kind)) == 0)
 		return won("%s works", a->name);
-	return s->control && errno == ENOPROTOOPT ? untried("%s: this kernel lacks it", a->name) : lost(s, errno, a->name);
+	return s->control && errno == ENOPROTOOPT ? untried("%s: this kernel lacks it", a->name)
+						  : lost(s, errno, a->name);
 }
 
 /* A label of IPv6's flows: the machine has some thousands for all. */
@@ -176,33 +181,46 @@ static int attach_filter(const struct scene *s, const struct attack *a)
 }
 
 static const struct attack rows[] = {
-	{"merge-process", "cannot have all its memory merged with that of others (PR_SET_MEMORY_MERGE)", process, .num = 67, .num2 = 1},
+	{"merge-process", "cannot have all its memory merged with that of others (PR_SET_MEMORY_MERGE)", process,
+	 .num = 67, .num2 = 1},
 	{"merge-pages", "cannot have memory merged with that of others (MADV_MERGEABLE)", merge_pages},
-	{"call-dispatch", "cannot turn system calls into signals (PR_SET_SYSCALL_USER_DISPATCH)", process, .num = 59, .num2 = 0},
-	{"restore-timers", "cannot choose the numbers of timers (PR_TIMER_CREATE_RESTORE_IDS)", process, .num = 77, .num2 = 1},
+	{"call-dispatch", "cannot turn system calls into signals (PR_SET_SYSCALL_USER_DISPATCH)", process, .num = 59,
+	 .num2 = 0},
+	{"restore-timers", "cannot choose the numbers of timers (PR_TIMER_CREATE_RESTORE_IDS)", process, .num = 77,
+	 .num2 = 1},
 	{"machine-checks", "cannot say how broken memory is told of (PR_MCE_KILL)", process, .num = 33, .num2 = 0},
 	{"barrier-global", "cannot make the whole machine wait for a barrier", barrier, .num = 1},
 	{"barrier-others", "cannot interrupt the processors of others for a barrier", barrier, .num = 2},
 	{"notification-pipe", "cannot make a queue of the kernel's notifications", notifications},
 	{"huge-file", "cannot make a file of the machine's huge pages", huge_file},
 	{"huge-memory", "cannot take the machine's huge pages", huge_memory},
-	{"socket-filter", "cannot attach a program to a socket (SO_ATTACH_FILTER)", attach_filter, .num2 = SO_ATTACH_FILTER},
-	{"socket-group-filter", "cannot attach a program to a group of sockets (SO_ATTACH_REUSEPORT_CBPF)", attach_filter, .num2 = 51},
-	{"socket-stamps", "cannot have the machine's packets marked with times (SO_TIMESTAMPING)", option, .num = SOL_SOCKET, .num2 = 37},
+	{"socket-filter", "cannot attach a program to a socket (SO_ATTACH_FILTER)", attach_filter,
+	 .num2 = SO_ATTACH_FILTER},
+	{"socket-group-filter", "cannot attach a program to a group of sockets (SO_ATTACH_REUSEPORT_CBPF)",
+	 attach_filter, .num2 = 51},
+	{"socket-stamps", "cannot have the machine's packets marked with times (SO_TIMESTAMPING)", option,
+	 .num = SOL_SOCKET, .num2 = 37},
 	{"socket-times", "... or by SO_TIMESTAMP", option, .num = SOL_SOCKET, .num2 = 29},
 	{"socket-times-ns", "... or by SO_TIMESTAMPNS", option, .num = SOL_SOCKET, .num2 = 64},
-	{"socket-number", "cannot learn the machine's number of a socket (SO_COOKIE)", read_option, .num = SOL_SOCKET, .num2 = 57, .text = "8"},
+	{"socket-number", "cannot learn the machine's number of a socket (SO_COOKIE)", read_option, .num = SOL_SOCKET,
+	 .num2 = 57, .text = "8"},
 	{"urgent-unix", "cannot send urgent bytes by a UNIX socket (MSG_OOB)", send_urgent, .num = SYS_sendto},
 	{"urgent-unix-msg", "... by sendmsg()", send_urgent, .num = SYS_sendmsg},
 	{"urgent-unix-many", "... by sendmmsg()", send_urgent, .num = SYS_sendmmsg},
-	{"tcp-in-place", "cannot have pages received in place (TCP_ZEROCOPY_RECEIVE)", read_option, .num = IPPROTO_TCP, .num2 = 35, .text = "64"},
+	{"tcp-in-place", "cannot have pages received in place (TCP_ZEROCOPY_RECEIVE)", read_option, .num = IPPROTO_TCP,
+	 .num2 = 35, .text = "64"},
 	{"packet-options", "cannot give packets options of IP (IP_OPTIONS)", record_route},
 	{"socket-zerocopy", "cannot send pages in place (SO_ZEROCOPY)", option, .num = SOL_SOCKET, .num2 = 60},
-	{"socket-reserve", "cannot set memory aside for a socket (SO_RESERVE_MEM)", option, .num = SOL_SOCKET, .num2 = 73},
-	{"socket-poll", "cannot have the kernel wait busily for a socket (SO_BUSY_POLL)", option, CONTROL_ROOT, .num = SOL_SOCKET, .num2 = 46},
-	{"tcp-algorithm", "cannot choose how TCP avoids congestion (TCP_CONGESTION)", option, .num = IPPROTO_TCP, .num2 = 13, .text = "reno"},
-	{"tcp-repair", "cannot put a TCP connection together by hand (TCP_REPAIR)", option, CONTROL_ROOT, .num = IPPROTO_TCP, .num2 = 19},
-	{"tcp-keep-syn", "cannot keep the headers of connections (TCP_SAVE_SYN)", option, .num = IPPROTO_TCP, .num2 = 27},
+	{"socket-reserve", "cannot set memory aside for a socket (SO_RESERVE_MEM)", option, .num = SOL_SOCKET,
+	 .num2 = 73},
+	{"socket-poll", "cannot have the kernel wait busily for a socket (SO_BUSY_POLL)", option, CONTROL_ROOT,
+	 .num = SOL_SOCKET, .num2 = 46},
+	{"tcp-algorithm", "cannot choose how TCP avoids congestion (TCP_CONGESTION)", option, .num = IPPROTO_TCP,
+	 .num2 = 13, .text = "reno"},
+	{"tcp-repair", "cannot put a TCP connection together by hand (TCP_REPAIR)", option, CONTROL_ROOT,
+	 .num = IPPROTO_TCP, .num2 = 19},
+	{"tcp-keep-syn", "cannot keep the headers of connections (TCP_SAVE_SYN)", option, .num = IPPROTO_TCP,
+	 .num2 = 27},
 	{"flow-label", "cannot take labels that all of the machine share (IPV6_FLOWLABEL_MGR)", flow_label},
 	{"routing-header", "cannot send packets with a routing header (IPV6_RTHDR)", route_by_segments},
 	{"udp-encap", "cannot have IPsec taken from datagrams (UDP_ENCAP)", encapsulate},

@@ -36,7 +36,8 @@ static int hide_from_oom(const struct scene *s, const struct attack *a)
 	return lost_without(s, CAP_SYS_RESOURCE, errno, a->name);
 }
 
-/* To write a file of a folder: by its path, as a shell opens it, from the folder, and through an fd that is a mere path. */
+/* To write a file of a folder: by its path, as a shell opens it, from the folder, and through an fd that is a mere
+ * path. */
 static int open_in(const char *folder, const char *name, int how)
 {
 	char path[128];

@@ -41,7 +41,9 @@ static int unlimit(const struct scene *s, const struct attack *a)
 	(void)prlimit(0, RLIMIT_CORE, &none, &limit);
 	(void)getrlimit(RLIMIT_CORE, &limit);
 	(void)s;
-	return limit.rlim_cur != 1 ? won("%s: cores are piped, the limit is %llu", a->name, (unsigned long long)limit.rlim_cur) : refused("the limit stays 1");
+	return limit.rlim_cur != 1
+		       ? won("%s: cores are piped, the limit is %llu", a->name, (unsigned long long)limit.rlim_cur)
+		       : refused("the limit stays 1");
 }
 
 static const struct attack rows[] = {

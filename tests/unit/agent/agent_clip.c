@@ -33,10 +33,14 @@ static void beginning_and_end_are_kept_however_the_bytes_come(void)
 					} else {
 						(void)buf_add(&want, text, head);
 						if (head)
-							(void)buf_printf(&want, "\n[... %zu bytes of output are left out here ...]\n", n - head - tail);
+							(void)buf_printf(
+								&want,
+								"\n[... %zu bytes of output are left out here ...]\n",
+								n - head - tail);
 						(void)buf_add(&want, text + n - tail, tail);
 					}
-					CHECK(sv_eq(buf_view(&got), buf_view(&want)) && clip_is_cut(&c) == (n > head + tail));
+					CHECK(sv_eq(buf_view(&got), buf_view(&want)) &&
+					      clip_is_cut(&c) == (n > head + tail));
 					clip_done(&c);
 				}
 }
@@ -44,7 +48,8 @@ static void beginning_and_end_are_kept_however_the_bytes_come(void)
 static void cuts_split_no_character(void)
 {
 	/* U+1F600 is four bytes, the euro sign three, o with dots two */
-	static const char text[] = "\xf0\x9f\x98\x80\xe2\x82\xac\xc3\xb6-------------------\xc3\xb6\xe2\x82\xac\xf0\x9f\x98\x80";
+	static const char text[] =
+		"\xf0\x9f\x98\x80\xe2\x82\xac\xc3\xb6-------------------\xc3\xb6\xe2\x82\xac\xf0\x9f\x98\x80";
 	size_t head, tail;
 
 	for (head = 0; head < 12; head++)
@@ -58,7 +63,11 @@ static void cuts_split_no_character(void)
 			feed(&c, text, sizeof(text) - 1, 3);
 			clip_text(&c, &got);
 			for (i = 0; i < got.n;) {
-				size_t length = (unsigned char)got.p[i] < 0x80 ? 1 : (unsigned char)got.p[i] >= 0xf0 ? 4 : (unsigned char)got.p[i] >= 0xe0 ? 3 : 2, k;
+				size_t length = (unsigned char)got.p[i] < 0x80    ? 1
+						: (unsigned char)got.p[i] >= 0xf0 ? 4
+						: (unsigned char)got.p[i] >= 0xe0 ? 3
+										  : 2,
+				       k;
 
 				CHECK(((unsigned char)got.p[i] & 0xc0) != 0x80 && i + length <= got.n);
 				for (k = 1; k < length && i + k < got.n; k++)

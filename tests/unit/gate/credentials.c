@@ -143,22 +143,29 @@ static void more_hosts_than_a_grant_holds_are_refused_with_their_place(void)
 		for (i = 1; i < n; i++)
 			(void)buf_printf(&b, ", h%u.test", i);
 		(void)buf_str(&b, "]\n" INJECT);
-		CHECK_STR(error_of(b.p), n <= CREDENTIAL_HOSTS_MAX ? "" : "f:5:12: credentials.a.hosts: has more than 256 hosts; write *.name for many, or make two credentials of it");
+		CHECK_STR(error_of(b.p), n <= CREDENTIAL_HOSTS_MAX
+						 ? ""
+						 : "f:5:12: credentials.a.hosts: has more than 256 hosts; write *.name "
+						   "for many, or make two credentials of it");
 		buf_done(&b);
 	}
 }
 
 static void an_address_is_covered_however_it_is_written(void)
 {
-	static const char *const same[] = {"93.184.216.34", "::ffff:93.184.216.34", "::FFFF:5db8:d822", "0:0:0:0:0:ffff:5db8:d822"};
+	static const char *const same[] = {"93.184.216.34", "::ffff:93.184.216.34", "::FFFF:5db8:d822",
+					   "0:0:0:0:0:ffff:5db8:d822"};
 	unsigned i, k;
 
 	for (i = 0; i < ARRAY_LEN(same); i++)
 		for (k = 0; k < ARRAY_LEN(same); k++)
 			CHECK(credential_host_covers(same[i], sv_of(same[k])));
-	CHECK(credential_host_covers("2001:db8::1", sv_of("2001:DB8:0:0::1")) && !credential_host_covers("2001:db8::1", sv_of("2001:db8::2")));
-	CHECK(!credential_host_covers("93.184.216.34", sv_of("93.184.216.3")) && !credential_host_covers("93.184.216.34", sv_of("a.test")));
-	CHECK(credential_host_covers("*.a.test", sv_of("b.a.test")) && !credential_host_covers("*.a.test", sv_of("a.test")));
+	CHECK(credential_host_covers("2001:db8::1", sv_of("2001:DB8:0:0::1")) &&
+	      !credential_host_covers("2001:db8::1", sv_of("2001:db8::2")));
+	CHECK(!credential_host_covers("93.184.216.34", sv_of("93.184.216.3")) &&
+	      !credential_host_covers("93.184.216.34", sv_of("a.test")));
+	CHECK(credential_host_covers("*.a.test", sv_of("b.a.test")) &&
+	      !credential_host_covers("*.a.test", sv_of("a.test")));
 }
 
 static void gateway_settings_are_read_strictly(void)
@@ -178,10 +185,14 @@ static void gateway_settings_are_read_strictly(void)
 		"version: 1\nupstream_proxy: https://p.test:3128\n",
 	};
 	static const char *const logins[] = {
-		"version: 1\nupstream_proxy: http://me:fakeword@p.test:3128\n", "version: 1\nupstream_proxy: http://fakeword@p.test:3128\n",
-		"version: 1\nupstream_proxy: http://me:fake/wo@rd@p.test:3128\n", "version: 1\nupstream_proxy: https://me:fakeword@p.test:3128\n",
-		"version: 1\nupstream_proxy: me:fakeword@p.test:3128\n", "version: 1\nupstream_proxy: me:fake/word@p.test:3128\n",
-		"version: 1\nupstream_proxy: me:fakeword@http://p.test:3128\n", "version: 1\nupstream_proxy: http//me:fakeword@p.test:3128\n",
+		"version: 1\nupstream_proxy: http://me:fakeword@p.test:3128\n",
+		"version: 1\nupstream_proxy: http://fakeword@p.test:3128\n",
+		"version: 1\nupstream_proxy: http://me:fake/wo@rd@p.test:3128\n",
+		"version: 1\nupstream_proxy: https://me:fakeword@p.test:3128\n",
+		"version: 1\nupstream_proxy: me:fakeword@p.test:3128\n",
+		"version: 1\nupstream_proxy: me:fake/word@p.test:3128\n",
+		"version: 1\nupstream_proxy: me:fakeword@http://p.test:3128\n",
+		"version: 1\nupstream_proxy: http//me:fakeword@p.test:3128\n",
 	};
 	struct gateway_conf *c = NULL;
 	struct error err = {0};
@@ -211,7 +222,8 @@ static void gateway_settings_are_read_strictly(void)
 	/* a password is not shown, and what to do is */
 	for (i = 0; i < ARRAY_LEN(logins); i++) {
 		c = NULL;
-		CHECK(gateway_parse("g", sv_of(logins[i]), &c, &err) < 0 && strchr(err.text, '@') && strstr(err.text, "p.test:3128") && strstr(err.text, "write http://HOST:PORT"));
+		CHECK(gateway_parse("g", sv_of(logins[i]), &c, &err) < 0 && strchr(err.text, '@') &&
+		      strstr(err.text, "p.test:3128") && strstr(err.text, "write http://HOST:PORT"));
 		CHECK(!strstr(err.text, "fake") && !strstr(err.text, "rd@"));
 		gateway_conf_free(c);
 	}

@@ -31,7 +31,8 @@ static size_t squeeze(const char *text, size_t n, int bits, char *out, size_t ma
 }
 
 /* Unfolds in pieces of `piece` bytes through a window of `window`. The result, or a negative error. */
-static long unfold(const char *coding, struct sv bytes, size_t piece, size_t window, struct buf *out, bool *ret_complete)
+static long unfold(const char *coding, struct sv bytes, size_t piece, size_t window, struct buf *out,
+		   bool *ret_complete)
 {
 	struct inflater *i = NULL;
 	char room[64];
@@ -273,7 +274,8 @@ static void texts_of_others_cannot_fake_a_line(void)
 
 static void a_subject_has_no_query(void)
 {
-	const struct http_request r = {.method = {"GET", 3}, .tls = true, .host = {"a.test", 6}, .port = 8443, .target = {"/p?key=1?x", 10}};
+	const struct http_request r = {
+		.method = {"GET", 3}, .tls = true, .host = {"a.test", 6}, .port = 8443, .target = {"/p?key=1?x", 10}};
 	const struct http_request six = {.method = {"GET", 3}, .host = {"::1", 3}, .port = 80, .target = {"/", 1}};
 	AUTO_BUF out = {0};
 
@@ -327,16 +329,19 @@ static void what_waits_counts_before_it_is_sent(void)
 
 static void proxies_are_urls_with_a_port(void)
 {
-	static const char *const bad[] = {"https://p.test:1", "p.test:1", "http://p.test", "http://u@p.test:1", "http://p.test:1/x", "http://p.test:0", "http://:1", "http://"};
+	static const char *const bad[] = {"https://p.test:1",  "p.test:1",        "http://p.test", "http://u@p.test:1",
+					  "http://p.test:1/x", "http://p.test:0", "http://:1",     "http://"};
 	struct dialer d = {0};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(bad); i++)
 		CHECK(dialer_set_proxy(&d, sv_of(bad[i])) == -EINVAL);
 	CHECK(!dialer_uses_proxy(&d, sv_of("a.test")));
-	CHECK(dialer_set_proxy(&d, sv_of("http://P.test:3128/")) == 0 && strcmp(d.proxy, "p.test") == 0 && d.proxy_port == 3128);
+	CHECK(dialer_set_proxy(&d, sv_of("http://P.test:3128/")) == 0 && strcmp(d.proxy, "p.test") == 0 &&
+	      d.proxy_port == 3128);
 	CHECK(dialer_uses_proxy(&d, sv_of("a.test")) && dialer_uses_proxy(&d, sv_of("1.1.1.1")));
-	CHECK(!dialer_uses_proxy(&d, sv_of("localhost")) && !dialer_uses_proxy(&d, sv_of("10.0.0.1")) && !dialer_uses_proxy(&d, sv_of("::1")));
+	CHECK(!dialer_uses_proxy(&d, sv_of("localhost")) && !dialer_uses_proxy(&d, sv_of("10.0.0.1")) &&
+	      !dialer_uses_proxy(&d, sv_of("::1")));
 	CHECK(!dialer_uses_proxy(&d, sv_of("169.254.169.254")));
 }
 
@@ -358,8 +363,17 @@ static int tell(struct grants *g, uint16_t type, struct sv body)
 static void grants_count_only_when_they_are_complete(void)
 {
 	const char *hosts[] = {"a.test"};
-	struct grant one = {.name = "k", .hosts = hosts, .n_hosts = 1, .placeholders = {"placeholder", "", ""},
-			    .inject = {.kind = INJECT_HEADER, .name = "x-key", .before = "", .after = "", .user = "", .region = "", .service = ""}};
+	struct grant one = {.name = "k",
+			    .hosts = hosts,
+			    .n_hosts = 1,
+			    .placeholders = {"placeholder", "", ""},
+			    .inject = {.kind = INJECT_HEADER,
+				       .name = "x-key",
+				       .before = "",
+				       .after = "",
+				       .user = "",
+				       .region = "",
+				       .service = ""}};
 	struct grants g = {0};
 	struct buf b;
 
@@ -385,8 +399,17 @@ static void grants_count_only_when_they_are_complete(void)
 static void put_grant(struct grants *g, const char *name, const char *host, const char *value)
 {
 	const char *hosts[] = {host};
-	struct grant one = {.name = name, .hosts = hosts, .n_hosts = 1, .placeholders = {"placeholder-placeholder", "", ""},
-			    .inject = {.kind = INJECT_HEADER, .name = "x-key", .before = "", .after = "", .user = "", .region = "", .service = ""}};
+	struct grant one = {.name = name,
+			    .hosts = hosts,
+			    .n_hosts = 1,
+			    .placeholders = {"placeholder-placeholder", "", ""},
+			    .inject = {.kind = INJECT_HEADER,
+				       .name = "x-key",
+				       .before = "",
+				       .after = "",
+				       .user = "",
+				       .region = "",
+				       .service = ""}};
 	struct buf b;
 
 	CHECK(secret_new(sv_of(value), &one.parts[PART_VALUE]) == 0);
@@ -434,7 +457,8 @@ static void answers_are_held_against_the_credentials_of_their_host_alone(void)
 	/* new values are looked for, and old ones still */
 	put_grant(&g, "a", "a.test", "another-of-a-999");
 	CHECK(tell(&g, VAULT_GRANTS, sv_n("\1\0\0\0", 4)) == 0);
-	CHECK(finds(&g, "a.test", "another-of-a-999") && finds(&g, "a.test", "secret-of-a-0123") && !finds(&g, "a.test", "secret-of-b-4567"));
+	CHECK(finds(&g, "a.test", "another-of-a-999") && finds(&g, "a.test", "secret-of-a-0123") &&
+	      !finds(&g, "a.test", "secret-of-b-4567"));
 	CHECK(finds(&g, "b.test", "secret-of-b-4567") && !grants_find(&g, "b"));
 	/* more sets than are kept */
 	for (i = 0; i < 2 * GRANTS_SCRUBS; i++) {
@@ -460,7 +484,8 @@ static void values_that_were_replaced_or_withdrawn_are_still_looked_for(void)
 		(void)snprintf(value, sizeof(value), "value-number-%u.", i);
 		put_grant(&g, "k", "a.test", value);
 		CHECK(tell(&g, VAULT_GRANTS, sv_n(one, 4)) == 0);
-		CHECK(finds(&g, "a.test", value) && (i == 0 || finds(&g, "a.test", "value-number-0.") == (i <= GRANTS_OLD)));
+		CHECK(finds(&g, "a.test", value) &&
+		      (i == 0 || finds(&g, "a.test", "value-number-0.") == (i <= GRANTS_OLD)));
 		/* the same again pushes nothing out */
 		put_grant(&g, "other", "a.test", value);
 		CHECK(tell(&g, VAULT_GRANTS, sv_n(one, 4)) == 0 && g.n_old == (i < GRANTS_OLD ? i : GRANTS_OLD));
@@ -470,7 +495,8 @@ static void values_that_were_replaced_or_withdrawn_are_still_looked_for(void)
 		if (i % 2)
 			put_grant(&g, "k", "a.test", value);
 		CHECK(tell(&g, VAULT_GRANTS, sv_n(i % 2 ? one : none, 4)) == 0);
-		CHECK(finds(&g, "a.test", value) && finds(&g, "a.test", "value-number-150.") && !finds(&g, "b.test", value));
+		CHECK(finds(&g, "a.test", value) && finds(&g, "a.test", "value-number-150.") &&
+		      !finds(&g, "b.test", value));
 	}
 	/* long ones take the place of more */
 	memset(large, 'x', sizeof(large));
@@ -516,9 +542,27 @@ static size_t passes_as_text(const char *text, size_t piece)
 static void compressed_messages_hide_in_no_base64(void)
 {
 	/* a message of two bytes, one of three, a trailer: each by itself, then as one, then in the other alphabet */
-	static const char *const fine[] = {"AAAAAAJhYg==AAAAAANhYmM=gAAAAAFh", "AAAAAAJhYgAAAAADYWJjgAAAAAFh", "AAAAAAP__3-AAAAAAA==", "AAAAAAA=", "AAAAAAJhYgAAAAADYWJjgAAAA"};
-	/* the flag: of the first, of a later one, of a trailer, amid others; what is no base64; padding amid a head and amid a message, too much, too early, with more behind it */
-	static const char *const bad[] = {"AQAAAAJhYg==", "AAAAAAJhYg==AQAAAAJhYg==", "AAAAAAJhYgEAAAAEYWJjZA==", "AAAAAAJhYg==gQAAAAFh", "AAAAAAJh\nYgAAAAADYWJjgAAAAAFh", "AAAA AAJhYgAAAAADYWJjgAAAAAFh", "AAA=AAACYWI=", "AAAAAAJhYg==AAAAAA==", "AAAAAANhYg==Yw==", "A===", "=AAA", "AAAAAAA==", "AA=AAAAA", "AAAAAAJhYg======", "AA\x80=", "AAAAAAJhYg==+wAAAAFh", "AA=="};
+	static const char *const fine[] = {"AAAAAAJhYg==AAAAAANhYmM=gAAAAAFh", "AAAAAAJhYgAAAAADYWJjgAAAAAFh",
+					   "AAAAAAP__3-AAAAAAA==", "AAAAAAA=", "AAAAAAJhYgAAAAADYWJjgAAAA"};
+	/* the flag: of the first, of a later one, of a trailer, amid others; what is no base64; padding amid a head and
+	 * amid a message, too much, too early, with more behind it */
+	static const char *const bad[] = {"AQAAAAJhYg==",
+					  "AAAAAAJhYg==AQAAAAJhYg==",
+					  "AAAAAAJhYgEAAAAEYWJjZA==",
+					  "AAAAAAJhYg==gQAAAAFh",
+					  "AAAAAAJh\nYgAAAAADYWJjgAAAAAFh",
+					  "AAAA AAJhYgAAAAADYWJjgAAAAAFh",
+					  "AAA=AAACYWI=",
+					  "AAAAAAJhYg==AAAAAA==",
+					  "AAAAAANhYg==Yw==",
+					  "A===",
+					  "=AAA",
+					  "AAAAAAA==",
+					  "AA=AAAAA",
+					  "AAAAAAJhYg======",
+					  "AA\x80=",
+					  "AAAAAAJhYg==+wAAAAFh",
+					  "AA=="};
 	size_t i, piece;
 
 	for (piece = 1; piece < 40; piece++) {
@@ -535,8 +579,10 @@ static void messages_that_are_compressed_are_not_legible(void)
 	struct legible_messages m;
 	size_t piece, i, n;
 
-	CHECK(legible("grpc-encoding", "identity") && legible("grpc-accept-encoding", "gzip") && legible("connect-content-encoding", "Identity"));
-	CHECK(!legible("grpc-encoding", "gzip") && !legible("connect-content-encoding", "br") && !legible("grpc_encoding", "gzip"));
+	CHECK(legible("grpc-encoding", "identity") && legible("grpc-accept-encoding", "gzip") &&
+	      legible("connect-content-encoding", "Identity"));
+	CHECK(!legible("grpc-encoding", "gzip") && !legible("connect-content-encoding", "br") &&
+	      !legible("grpc_encoding", "gzip"));
 	CHECK(!legible("grpc-encoding", "") && !legible("grpc-encoding", "identity, gzip"));
 	CHECK(!has_messages("text/html", &m) && !has_messages("application/json", &m));
 	for (piece = 1; piece < sizeof(row); piece++) {
@@ -551,18 +597,36 @@ static void messages_that_are_compressed_are_not_legible(void)
 
 static bool readable(const char *type)
 {
-	const struct http_field fields[] = {{sv_of("content-type"), sv_of("text/html")}, {sv_of("content-type"), sv_of(type)}};
+	const struct http_field fields[] = {{sv_of("content-type"), sv_of("text/html")},
+					    {sv_of("content-type"), sv_of(type)}};
 
 	return legible_charset(&(struct http_fields){.v = (struct http_field *)(uintptr_t)fields, .n = 2});
 }
 
 static void character_sets_that_hide_letters_are_not_legible(void)
 {
-	static const char *const good[] = {"", "text/html", "text/html; charset=utf-8", "a/b;CHARSET=\"ISO-8859-15\"; x=y", "a/b; charset = 'windows-1252'", "a/b;charset=iso_8859-1", "a/b;charset=cp850", "a/b;charset=", "a/b;charset=utf-8,a/b"};
-	static const char *const bad[] = {"a/b;charset=utf-16", "a/b;charset=utf-8;charset=utf-16le", "a/b; x=\"; charset=utf-32", "a/b,c/d ; Charset=\"UTF-7\"", "a/b;charset=cp037",
-					  "a/b;charset=ibm1047", "a/b;charset=iso-2022-kr", "a/b;charset=hz-gb-2312", "a/b;charset*=utf-8''utf-16", "a/b;charset=\"utf\\-16\"", "charset=ebcdic-us"};
-	static const char *const accepts[][2] = {{"*/*", "*/*"}, {"a/b;charset=utf-16", "a/b"}, {"a/b ;q=1; charset=x , c/d;q=0.2", "a/b ;q=1, c/d;q=0.2"}, {"charset=x", ""}, {"", ""},
-						 {"a/b;x=\";CharSet=utf-16", "a/b;x=\""}, {"charset=x ; q=1", "; q=1"}};
+	static const char *const good[] = {"",
+					   "text/html",
+					   "text/html; charset=utf-8",
+					   "a/b;CHARSET=\"ISO-8859-15\"; x=y",
+					   "a/b; charset = 'windows-1252'",
+					   "a/b;charset=iso_8859-1",
+					   "a/b;charset=cp850",
+					   "a/b;charset=",
+					   "a/b;charset=utf-8,a/b"};
+	static const char *const bad[] = {"a/b;charset=utf-16",         "a/b;charset=utf-8;charset=utf-16le",
+					  "a/b; x=\"; charset=utf-32",  "a/b,c/d ; Charset=\"UTF-7\"",
+					  "a/b;charset=cp037",          "a/b;charset=ibm1047",
+					  "a/b;charset=iso-2022-kr",    "a/b;charset=hz-gb-2312",
+					  "a/b;charset*=utf-8''utf-16", "a/b;charset=\"utf\\-16\"",
+					  "charset=ebcdic-us"};
+	static const char *const accepts[][2] = {{"*/*", "*/*"},
+						 {"a/b;charset=utf-16", "a/b"},
+						 {"a/b ;q=1; charset=x , c/d;q=0.2", "a/b ;q=1, c/d;q=0.2"},
+						 {"charset=x", ""},
+						 {"", ""},
+						 {"a/b;x=\";CharSet=utf-16", "a/b;x=\""},
+						 {"charset=x ; q=1", "; q=1"}};
 	char room[64];
 	size_t i;
 
@@ -586,13 +650,17 @@ static bool range(const char *unit, const char *value)
 	const struct http_field fields[] = {{sv_of("range-unit"), sv_of(unit)}, {sv_of("range"), sv_of(value)}};
 	bool has = unit[0] != '\0';
 
-	return legible_range(&(struct http_fields){.v = (struct http_field *)(uintptr_t)(has ? fields : fields + 1), .n = 1 + has});
+	return legible_range(
+		&(struct http_fields){.v = (struct http_field *)(uintptr_t)(has ? fields : fields + 1), .n = 1 + has});
 }
 
 static void ranges_of_other_things_than_bytes_may_be_asked_for(void)
 {
-	static const char *const bytes[] = {"bytes=0-9", "Bytes=0-9", "BYTES 0-9", "byte=0-9", "items=0-9, bytes=0-9", "octets=0-9", "chars=0-9", "0-9", "=0-9", "", "x-bytes=1-2"};
-	static const char *const others[] = {"items=0-24", "id ..; max=10", "name ]a..; order=desc", "ID 1-2", "rows=0-9"};
+	static const char *const bytes[] = {"bytes=0-9",  "Bytes=0-9", "BYTES 0-9", "byte=0-9", "items=0-9, bytes=0-9",
+					    "octets=0-9", "chars=0-9", "0-9",       "=0-9",     "",
+					    "x-bytes=1-2"};
+	static const char *const others[] = {"items=0-24", "id ..; max=10", "name ]a..; order=desc", "ID 1-2",
+					     "rows=0-9"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(bytes); i++)
@@ -606,9 +674,13 @@ static void ranges_of_other_things_than_bytes_may_be_asked_for(void)
 static void parts_of_a_page_are_not_legible(void)
 {
 	CHECK(!legible_whole(206, &(struct http_fields){0}) && legible_whole(200, &(struct http_fields){0}));
-	CHECK(is_whole(206, "content-range", "0-24/100") && is_whole(200, "content-range", "items 0-24/*") && is_whole(416, "content-range", "bytes */40"));
-	CHECK(!is_whole(200, "content-range", "bytes 0-9/40") && !is_whole(206, "content-range", " Bytes=0-9/*") && !is_whole(206, "content-range", "bytes\t0-9/*"));
-	CHECK(!is_whole(206, "content-type", "Multipart/ByteRanges; boundary=x") && !is_whole(200, "content-type", "multipart/byteranges") && is_whole(200, "content-type", "multipart/mixed"));
+	CHECK(is_whole(206, "content-range", "0-24/100") && is_whole(200, "content-range", "items 0-24/*") &&
+	      is_whole(416, "content-range", "bytes */40"));
+	CHECK(!is_whole(200, "content-range", "bytes 0-9/40") && !is_whole(206, "content-range", " Bytes=0-9/*") &&
+	      !is_whole(206, "content-range", "bytes\t0-9/*"));
+	CHECK(!is_whole(206, "content-type", "Multipart/ByteRanges; boundary=x") &&
+	      !is_whole(200, "content-type", "multipart/byteranges") &&
+	      is_whole(200, "content-type", "multipart/mixed"));
 }
 
 static enum form_watch_result watch_as(const char *type, const char *coding, struct sv body)
@@ -639,7 +711,8 @@ static enum form_watch_result watch(const char *coding, struct sv body)
 
 static void packed_json_is_held_to_the_book_when_it_is_unpacked(void)
 {
-	static const char asks[] = "{\"a\":1,\"_method\":1}", fine[] = "{\"a\":\"it's\"}", odd[] = "{/*\"*/\"_method\":1}";
+	static const char asks[] = "{\"a\":1,\"_method\":1}", fine[] = "{\"a\":\"it's\"}",
+			  odd[] = "{/*\"*/\"_method\":1}";
 	static const struct {
 		const char *coding;
 		int bits;
@@ -648,17 +721,25 @@ static void packed_json_is_held_to_the_book_when_it_is_unpacked(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(ways); i++) {
-		CHECK(watch_as("application/json", ways[i].coding, sv_n(body, squeeze(asks, sizeof(asks) - 1, ways[i].bits, body, sizeof(body)))) == FORM_ASKS);
-		CHECK(watch_as("application/json", ways[i].coding, sv_n(body, squeeze(fine, sizeof(fine) - 1, ways[i].bits, body, sizeof(body)))) == FORM_FINE);
-		CHECK(watch_as("application/json", ways[i].coding, sv_n(body, squeeze(odd, sizeof(odd) - 1, ways[i].bits, body, sizeof(body)))) == FORM_ILLEGIBLE);
+		CHECK(watch_as("application/json", ways[i].coding,
+			       sv_n(body, squeeze(asks, sizeof(asks) - 1, ways[i].bits, body, sizeof(body)))) ==
+		      FORM_ASKS);
+		CHECK(watch_as("application/json", ways[i].coding,
+			       sv_n(body, squeeze(fine, sizeof(fine) - 1, ways[i].bits, body, sizeof(body)))) ==
+		      FORM_FINE);
+		CHECK(watch_as("application/json", ways[i].coding,
+			       sv_n(body, squeeze(odd, sizeof(odd) - 1, ways[i].bits, body, sizeof(body)))) ==
+		      FORM_ILLEGIBLE);
 	}
-	CHECK(watch_as("application/json", "identity", sv_of(odd)) == FORM_ILLEGIBLE && watch_as("application/json", "identity", sv_of(fine)) == FORM_FINE);
+	CHECK(watch_as("application/json", "identity", sv_of(odd)) == FORM_ILLEGIBLE &&
+	      watch_as("application/json", "identity", sv_of(fine)) == FORM_FINE);
 }
 
 static void a_packed_form_is_read_in_each_way_that_a_server_may_read_it(void)
 {
 	static const char asks[] = "&_method=DELETE&x=1", fine[] = "a=b&method=c";
-	/* with zlib's frame a stored block of 0x9c00 bytes, of which little comes; without it one of 0x9c, and another block */
+	/* with zlib's frame a stored block of 0x9c00 bytes, of which little comes; without it one of 0x9c, and another
+	 * block */
 	char body[512];
 	size_t n;
 
@@ -672,20 +753,25 @@ static void a_packed_form_is_read_in_each_way_that_a_server_may_read_it(void)
 	memcpy(body, "\x78\x9c\x00\x63\xff\x9c\x00", 7);
 	memset(body + 7, 'a', 0x9c - 2);
 	n = 5 + 0x9c;
-	CHECK(watch("deflate", sv_n(body, n + squeeze(asks, sizeof(asks) - 1, -15, body + n, sizeof(body) - n))) == FORM_ASKS);
-	CHECK(watch("deflate", sv_n(body, n + squeeze(fine, sizeof(fine) - 1, -15, body + n, sizeof(body) - n))) == FORM_FINE);
+	CHECK(watch("deflate", sv_n(body, n + squeeze(asks, sizeof(asks) - 1, -15, body + n, sizeof(body) - n))) ==
+	      FORM_ASKS);
+	CHECK(watch("deflate", sv_n(body, n + squeeze(fine, sizeof(fine) - 1, -15, body + n, sizeof(body) - n))) ==
+	      FORM_FINE);
 }
 
 static void a_switch_of_protocols_is_meant_only_with_the_word_that_fits(void)
 {
-	struct http_field asked[] = {{sv_of("sec-websocket-key"), sv_of("dGhlIHNhbXBsZSBub25jZQ==")}, {sv_of("sec-websocket-key"), sv_of("dGhlIHNhbXBsZSBub25jZQ==")}},
-			  said[] = {{sv_of("sec-websocket-accept"), sv_of("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")}, {sv_of("sec-websocket-accept"), sv_of("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")}};
+	struct http_field asked[] = {{sv_of("sec-websocket-key"), sv_of("dGhlIHNhbXBsZSBub25jZQ==")},
+				     {sv_of("sec-websocket-key"), sv_of("dGhlIHNhbXBsZSBub25jZQ==")}},
+			  said[] = {{sv_of("sec-websocket-accept"), sv_of("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")},
+				    {sv_of("sec-websocket-accept"), sv_of("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")}};
 	struct http_fields once = {said, 1}, twice = {said, 2}, none = {said, 0};
 	char expected[WEBSOCKET_ACCEPT];
 
 	websocket_expect(&(struct http_fields){asked, 1}, expected);
 	CHECK_STR(expected, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
-	CHECK(websocket_is_accepted(&once, expected) && !websocket_is_accepted(&twice, expected) && !websocket_is_accepted(&none, expected));
+	CHECK(websocket_is_accepted(&once, expected) && !websocket_is_accepted(&twice, expected) &&
+	      !websocket_is_accepted(&none, expected));
 	said[0].value = sv_of("S3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
 	CHECK(!websocket_is_accepted(&once, expected));
 	websocket_expect(&(struct http_fields){asked, 2}, expected);

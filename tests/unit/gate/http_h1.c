@@ -251,8 +251,10 @@ static void an_offer_of_http2_is_left_alone_where_we_are_the_server(void)
 		const char *fields;
 		enum h1_event want;
 	} cases[] = {
-		{&server, "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAA\r\n", H1_HEAD},
-		{&origin, "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAA\r\n", H1_ERROR},
+		{&server, "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAA\r\n",
+		 H1_HEAD},
+		{&origin, "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAA\r\n",
+		 H1_ERROR},
 		{&server, "Upgrade: h2c\r\n", H1_ERROR},
 		{&server, "Connection: Upgrade\r\nUpgrade: h2c, other\r\n", H1_ERROR},
 		{&server, "Connection: Upgrade\r\nUpgrade: h2c\r\nUpgrade: websocket\r\n", H1_ERROR},
@@ -265,10 +267,12 @@ static void an_offer_of_http2_is_left_alone_where_we_are_the_server(void)
 
 	for (i = 0; i < ARRAY_LEN(cases); i++) {
 		h = h1_new_request(cases[i].context, NULL);
-		(void)snprintf(text, sizeof(text), "POST /v1 HTTP/1.1\r\nHost: a\r\n%sContent-Length: 2\r\n\r\nxyGET", cases[i].fields);
+		(void)snprintf(text, sizeof(text), "POST /v1 HTTP/1.1\r\nHost: a\r\n%sContent-Length: 2\r\n\r\nxyGET",
+			       cases[i].fields);
 		CHECK(head_of(h, text, &rest) == cases[i].want);
 		if (cases[i].want == H1_HEAD) {
-			CHECK(!h1_request(h)->websocket && h1_request(h)->fields.n == 0 && h1_request(h)->length == 2 && h1_keeps(h));
+			CHECK(!h1_request(h)->websocket && h1_request(h)->fields.n == 0 && h1_request(h)->length == 2 &&
+			      h1_keeps(h));
 			CHECK(h1_read(h, &rest, &data) == H1_DATA && sv_is(data, "xy"));
 			CHECK(h1_read(h, &rest, &data) == H1_END && sv_is(rest, "GET"));
 		}

@@ -45,7 +45,8 @@ static void a_request_is_written_for_origin_and_proxy(void)
 	CHECK_STR(written_request(&out, &r, true, &body), "CONNECT [::1]:80 HTTP/1.1\r\nHost: [::1]:80\r\n\r\n");
 	r = request();
 	r.last = true;
-	CHECK_STR(written_request(&out, &r, false, &body), "GET /x?y HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n");
+	CHECK_STR(written_request(&out, &r, false, &body),
+		  "GET /x?y HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n");
 	r = request();
 	r.websocket = true;
 	CHECK_STR(written_request(&out, &r, false, &body),

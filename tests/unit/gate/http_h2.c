@@ -3,11 +3,38 @@
 
 static void a_request_arrives_whole(void)
 {
-	static const char *const fields[] = {":method", "POST", ":scheme", "https", ":path", "/a%2db?x=%41", ":authority", "EXAMPLE.com.:443", "te", "trailers",
-					     "content-length", "5", "host", "example.com", "expect", "100-continue", "cookie", "a=1", "x-y", "z",
-					     "cookie", "b=2", "trailer", "x", "proxy-authorization", "secret", "user-agent", "", NULL};
+	static const char *const fields[] = {":method",
+					     "POST",
+					     ":scheme",
+					     "https",
+					     ":path",
+					     "/a%2db?x=%41",
+					     ":authority",
+					     "EXAMPLE.com.:443",
+					     "te",
+					     "trailers",
+					     "content-length",
+					     "5",
+					     "host",
+					     "example.com",
+					     "expect",
+					     "100-continue",
+					     "cookie",
+					     "a=1",
+					     "x-y",
+					     "z",
+					     "cookie",
+					     "b=2",
+					     "trailer",
+					     "x",
+					     "proxy-authorization",
+					     "secret",
+					     "user-agent",
+					     "",
+					     NULL};
 	static const char *const trailers[] = {"x-sum", "1", "authorization", "late", NULL};
-	static const char *const want = "request POST https://example.com:443/a-b?x=A body expect 5 te=trailers cookie=a=1; b=2 x-y=z user-agent=\n"
+	static const char *const want = "request POST https://example.com:443/a-b?x=A body expect 5 te=trailers "
+					"cookie=a=1; b=2 x-y=z user-agent=\n"
 					"data he\ndata llo\nend x-sum=1\n";
 	struct end e;
 
@@ -42,10 +69,14 @@ static const struct bad_head bad_heads[] = {
 	{"path twice", 0, {GET, ":path", "/admin"}},
 	{"authority twice", 0, {GET, ":authority", "evil.com"}},
 	{"scheme twice", 0, {GET, ":scheme", "https"}},
-	{"pseudo-header after a field", 0, {":method", "GET", ":scheme", "https", ":authority", "example.com", "a", "b", ":path", "/"}},
+	{"pseudo-header after a field",
+	 0,
+	 {":method", "GET", ":scheme", "https", ":authority", "example.com", "a", "b", ":path", "/"}},
 	{"unknown pseudo-header", 0, {GET, ":x", "y"}},
 	{"status in a request", 0, {GET, ":status", "200"}},
-	{"pseudo-header in upper case", 0, {":METHOD", "GET", ":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/"}},
+	{"pseudo-header in upper case",
+	 0,
+	 {":METHOD", "GET", ":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/"}},
 	{"field in upper case", 0, {GET, "Accept", "x"}},
 	{"field with a blank", 400, {GET, "a b", "x"}},
 	{"field with a colon", 400, {GET, "a:b", "x"}},
@@ -72,32 +103,65 @@ static const struct bad_head bad_heads[] = {
 	{"host is malformed", 400, {GET, "host", "example.com,evil.com"}},
 	{"host twice", 0, {GET, "host", "example.com", "host", "example.com"}},
 	{"empty host beside authority", 0, {GET, "host", ""}},
-	{"authority of another host", 421, {":method", "GET", ":scheme", "https", ":authority", "evil.com", ":path", "/"}},
+	{"authority of another host",
+	 421,
+	 {":method", "GET", ":scheme", "https", ":authority", "evil.com", ":path", "/"}},
 	{"host alone, of another host", 421, {":method", "GET", ":scheme", "https", ":path", "/", "host", "evil.com"}},
-	{"authority of another port", 421, {":method", "GET", ":scheme", "https", ":authority", "example.com:8443", ":path", "/"}},
-	{"authority below the host", 421, {":method", "GET", ":scheme", "https", ":authority", "a.example.com", ":path", "/"}},
-	{"authority with a user", 400, {":method", "GET", ":scheme", "https", ":authority", "example.com@evil.com", ":path", "/"}},
-	{"authority with a path", 0, {":method", "GET", ":scheme", "https", ":authority", "example.com/x", ":path", "/"}},
+	{"authority of another port",
+	 421,
+	 {":method", "GET", ":scheme", "https", ":authority", "example.com:8443", ":path", "/"}},
+	{"authority below the host",
+	 421,
+	 {":method", "GET", ":scheme", "https", ":authority", "a.example.com", ":path", "/"}},
+	{"authority with a user",
+	 400,
+	 {":method", "GET", ":scheme", "https", ":authority", "example.com@evil.com", ":path", "/"}},
+	{"authority with a path",
+	 0,
+	 {":method", "GET", ":scheme", "https", ":authority", "example.com/x", ":path", "/"}},
 	{"empty authority", 0, {":method", "GET", ":scheme", "https", ":authority", "", ":path", "/"}},
-	{"scheme of another connection", 400, {":method", "GET", ":scheme", "http", ":authority", "example.com", ":path", "/"}},
-	{"scheme in upper case", 400, {":method", "GET", ":scheme", "HTTPS", ":authority", "example.com", ":path", "/"}},
+	{"scheme of another connection",
+	 400,
+	 {":method", "GET", ":scheme", "http", ":authority", "example.com", ":path", "/"}},
+	{"scheme in upper case",
+	 400,
+	 {":method", "GET", ":scheme", "HTTPS", ":authority", "example.com", ":path", "/"}},
 	{"scheme unknown", 400, {":method", "GET", ":scheme", "file", ":authority", "example.com", ":path", "/"}},
 	{"path empty", 0, {":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", ""}},
 	{"path without a slash", 0, {":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "x"}},
-	{"path that is a URL", 0, {":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "https://evil.com/"}},
-	{"path * without OPTIONS", 0, {":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "*"}},
-	{"path with a fragment", 400, {":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/a#b"}},
-	{"path with a blank", 0, {":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/a HTTP/1.1"}},
-	{"path with a line feed", 0, {":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/\nx"}},
-	{"path with dot segments", 400, {":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/a/../b"}},
-	{"path with encoded dots", 400, {":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/a/%2e%2E/b"}},
-	{"path with an encoded NUL", 400, {":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/%00"}},
+	{"path that is a URL",
+	 0,
+	 {":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "https://evil.com/"}},
+	{"path * without OPTIONS",
+	 0,
+	 {":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "*"}},
+	{"path with a fragment",
+	 400,
+	 {":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/a#b"}},
+	{"path with a blank",
+	 0,
+	 {":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/a HTTP/1.1"}},
+	{"path with a line feed",
+	 0,
+	 {":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/\nx"}},
+	{"path with dot segments",
+	 400,
+	 {":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/a/../b"}},
+	{"path with encoded dots",
+	 400,
+	 {":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/a/%2e%2E/b"}},
+	{"path with an encoded NUL",
+	 400,
+	 {":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/%00"}},
 	{"method with a blank", 0, {":method", "GET /", ":scheme", "https", ":authority", "example.com", ":path", "/"}},
 	{"method empty", 0, {":method", "", ":scheme", "https", ":authority", "example.com", ":path", "/"}},
 	{"TRACE", 405, {":method", "TRACE", ":scheme", "https", ":authority", "example.com", ":path", "/"}},
 	{"CONNECT", 0, {":method", "CONNECT", ":scheme", "https", ":authority", "example.com", ":path", "/"}},
 	{"plain CONNECT", 405, {":method", "CONNECT", ":authority", "example.com:443"}},
-	{"extended CONNECT that was not offered", 0, {":method", "CONNECT", ":protocol", "websocket", ":scheme", "https", ":authority", "example.com", ":path", "/"}},
+	{"extended CONNECT that was not offered",
+	 0,
+	 {":method", "CONNECT", ":protocol", "websocket", ":scheme", "https", ":authority", "example.com", ":path",
+	  "/"}},
 	{"content-length that is no number", 0, {GET, "content-length", "5a"}},
 	{"content-length with a sign", 0, {GET, "content-length", "+5"}},
 	{"content-length below zero", 0, {GET, "content-length", "-1"}},
@@ -107,7 +171,9 @@ static const struct bad_head bad_heads[] = {
 	{"content-length twice", 0, {GET, "content-length", "5", "content-length", "5"}},
 	{"a body with GET", 400, {GET}},
 	{"a body with HEAD", 400, {":method", "HEAD", ":scheme", "https", ":authority", "example.com", ":path", "/"}},
-	{"a body with OPTIONS", 400, {":method", "OPTIONS", ":scheme", "https", ":authority", "example.com", ":path", "/"}},
+	{"a body with OPTIONS",
+	 400,
+	 {":method", "OPTIONS", ":scheme", "https", ":authority", "example.com", ":path", "/"}},
 	{"a body with get", 501, {":method", "get", ":scheme", "https", ":authority", "example.com", ":path", "/"}},
 	{"expect something else", 417, {GET, "expect", "200-ok"}},
 };
@@ -158,7 +224,8 @@ static void a_nul_is_in_no_field(void)
 
 static void a_refusal_can_be_answered(void)
 {
-	static const char *const wrong[] = {":method", "GET", ":scheme", "https", ":authority", "evil.com", ":path", "/", NULL};
+	static const char *const wrong[] = {":method",  "GET",   ":scheme", "https", ":authority",
+					    "evil.com", ":path", "/",       NULL};
 	struct end e;
 
 	server_init(&e, &server_config);
@@ -175,7 +242,8 @@ static void a_refusal_can_be_answered(void)
 static void any_authority_passes_where_none_is_expected(void)
 {
 	static const struct h2_config any = {.server = true};
-	static const char *const fields[] = {":method", "OPTIONS", ":scheme", "http", ":authority", "[2001:DB8::0:1]:81", ":path", "*", NULL};
+	static const char *const fields[] = {
+		":method", "OPTIONS", ":scheme", "http", ":authority", "[2001:DB8::0:1]:81", ":path", "*", NULL};
 	struct end e;
 
 	server_init(&e, &any);
@@ -187,7 +255,8 @@ static void any_authority_passes_where_none_is_expected(void)
 
 static void a_body_that_differs_from_its_length_never_ends(void)
 {
-	static const char *const five[] = {":method", "POST", ":scheme", "https", ":authority", "example.com", ":path", "/", "content-length", "5", NULL};
+	static const char *const five[] = {":method", "POST", ":scheme",        "https", ":authority", "example.com",
+					   ":path",   "/",    "content-length", "5",     NULL};
 	static const struct {
 		const char *body;
 		int flags;
@@ -214,7 +283,11 @@ static void a_body_that_differs_from_its_length_never_ends(void)
 
 static void trailers_are_fields_only(void)
 {
-	static const char *const bad[][3] = {{":path", "/x", NULL}, {":status", "200", NULL}, {"Upper", "x", NULL}, {"connection", "close", NULL}, {"a", "b\n", NULL}};
+	static const char *const bad[][3] = {{":path", "/x", NULL},
+					     {":status", "200", NULL},
+					     {"Upper", "x", NULL},
+					     {"connection", "close", NULL},
+					     {"a", "b\n", NULL}};
 	struct end e;
 	size_t i;
 
@@ -239,12 +312,28 @@ static void trailers_are_fields_only(void)
 
 static void websocket_is_a_get_where_it_is_offered(void)
 {
-	static const struct h2_config offered = {.server = true, .tls = true, .host = {"example.com", 11}, .port = 443, .websocket = true};
-	static const char *const good[] = {":method", "CONNECT", ":protocol", "websocket", ":scheme", "https", ":authority", "example.com", ":path", "/ws",
-					   "sec-websocket-version", "13", NULL};
-	static const char *const other[] = {":method", "CONNECT", ":protocol", "connect-udp", ":scheme", "https", ":authority", "example.com", ":path", "/", NULL};
-	static const char *const not_connect[] = {":method", "GET", ":protocol", "websocket", ":scheme", "https", ":authority", "example.com", ":path", "/", NULL};
-	static const char *const elsewhere[] = {":method", "CONNECT", ":protocol", "websocket", ":scheme", "https", ":authority", "evil.com", ":path", "/", NULL};
+	static const struct h2_config offered = {
+		.server = true, .tls = true, .host = {"example.com", 11}, .port = 443, .websocket = true};
+	static const char *const good[] = {":method",
+					   "CONNECT",
+					   ":protocol",
+					   "websocket",
+					   ":scheme",
+					   "https",
+					   ":authority",
+					   "example.com",
+					   ":path",
+					   "/ws",
+					   "sec-websocket-version",
+					   "13",
+					   NULL};
+	static const char *const other[] = {":method",    "CONNECT",     ":protocol", "connect-udp", ":scheme", "https",
+					    ":authority", "example.com", ":path",     "/",           NULL};
+	static const char *const not_connect[] = {":method", "GET",   ":protocol",  "websocket",
+						  ":scheme", "https", ":authority", "example.com",
+						  ":path",   "/",     NULL};
+	static const char *const elsewhere[] = {":method",    "CONNECT",  ":protocol", "websocket", ":scheme", "https",
+						":authority", "evil.com", ":path",     "/",         NULL};
 	struct http_response yes = {.status = 101, .websocket = true};
 	struct end e;
 
@@ -283,7 +372,8 @@ static void raw_large_block(struct end *e, uint32_t id, size_t n, size_t value)
 	for (; at < block.n; at += 16384) {
 		size_t piece = block.n - at < 16384 ? block.n - at : 16384;
 
-		frame(&e->raw, at ? CONTINUATION : HEADERS, (at ? 0 : END_STREAM) | (at + piece == block.n ? END_HEADERS : 0), id, block.p + at, piece);
+		frame(&e->raw, at ? CONTINUATION : HEADERS,
+		      (at ? 0 : END_STREAM) | (at + piece == block.n ? END_HEADERS : 0), id, block.p + at, piece);
 	}
 }
 
@@ -292,7 +382,10 @@ static void heads_have_limits(void)
 	static const struct {
 		size_t n, value;
 		bool fine;
-	} cases[] = {{HTTP_MAX_FIELDS, 1, true}, {HTTP_MAX_FIELDS + 1, 1, false}, {5000, 0, false}, {6, 10000, true}, {7, 10000, false}, {1, 60000, true}, {1, 65536, false}};
+	} cases[] = {{HTTP_MAX_FIELDS, 1, true}, {HTTP_MAX_FIELDS + 1, 1, false},
+		     {5000, 0, false},           {6, 10000, true},
+		     {7, 10000, false},          {1, 60000, true},
+		     {1, 65536, false}};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(cases); i++) {

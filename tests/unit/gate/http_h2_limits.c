@@ -178,7 +178,8 @@ static void a_peer_that_never_reads_is_cut_off(void)
 
 static void nonsense_ends_the_connection(void)
 {
-	static const char *const starts[] = {"GET / HTTP/1.1\r\nHost: example.com\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nXXXXXXXXXXXXXXXXXXXXXX"};
+	static const char *const starts[] = {"GET / HTTP/1.1\r\nHost: example.com\r\n\r\n",
+					     "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nXXXXXXXXXXXXXXXXXXXXXX"};
 	struct end e;
 	size_t i;
 
@@ -201,7 +202,8 @@ static void nonsense_ends_the_connection(void)
 
 static void a_stream_that_nobody_reads_stops_its_peer(void)
 {
-	static const struct h2_config small = {.server = true, .tls = true, .host = {"example.com", 11}, .port = 443, .window = 65535};
+	static const struct h2_config small = {
+		.server = true, .tls = true, .host = {"example.com", 11}, .port = 443, .window = 65535};
 	char block[16384];
 	struct end e;
 	int i;
@@ -236,7 +238,8 @@ static void a_stream_that_nobody_reads_stops_its_peer(void)
 
 static void bytes_of_dead_streams_do_not_close_the_connections_window(void)
 {
-	static const struct h2_config small = {.server = true, .tls = true, .host = {"example.com", 11}, .port = 443, .window = 65535};
+	static const struct h2_config small = {
+		.server = true, .tls = true, .host = {"example.com", 11}, .port = 443, .window = 65535};
 	struct http_response yes = {.status = 200, .length = HTTP_LENGTH_UNKNOWN};
 	char block[16384];
 	struct end e;

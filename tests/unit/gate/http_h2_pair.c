@@ -34,9 +34,11 @@ static void pair_init(struct end *client, struct end *server, bool websocket)
 
 static void grpc_streams_both_ways_and_ends_with_trailers(void)
 {
-	struct http_field fields[] = {{sv_of("te"), sv_of("trailers")}, {sv_of("content-type"), sv_of("application/grpc")}};
+	struct http_field fields[] = {{sv_of("te"), sv_of("trailers")},
+				      {sv_of("content-type"), sv_of("application/grpc")}};
 	struct http_field trailer[] = {{sv_of("grpc-status"), sv_of("0")}, {sv_of("grpc-message"), sv_of("")}};
-	struct http_response yes = {.status = 200, .fields = {fields + 1, 1}, .body = true, .length = HTTP_LENGTH_UNKNOWN};
+	struct http_response yes = {
+		.status = 200, .fields = {fields + 1, 1}, .body = true, .length = HTTP_LENGTH_UNKNOWN};
 	struct http_fields trailers = {trailer, 2};
 	struct http_request r = request("POST", true);
 	struct end client, server;
@@ -46,7 +48,8 @@ static void grpc_streams_both_ways_and_ends_with_trailers(void)
 	r.fields = (struct http_fields){fields, 2};
 	CHECK(h2_request(client.h, &r, NULL, &s) == 0);
 	pump(&client, &server);
-	CHECK_STR(server.log.p, "request POST https://example.com:443/pkg.Service/Call body -1 te=trailers content-type=application/grpc\n");
+	CHECK_STR(server.log.p, "request POST https://example.com:443/pkg.Service/Call body -1 te=trailers "
+				"content-type=application/grpc\n");
 	CHECK(h2_respond(server.stream, &yes) == 0);
 	pump(&client, &server);
 	CHECK_STR(client.log.p, "response 200 body -1 content-type=application/grpc\n");
@@ -69,7 +72,8 @@ static void grpc_streams_both_ways_and_ends_with_trailers(void)
 
 static void grpc_errors_are_a_head_alone(void)
 {
-	struct http_field fields[] = {{sv_of("content-type"), sv_of("application/grpc")}, {sv_of("grpc-status"), sv_of("12")}};
+	struct http_field fields[] = {{sv_of("content-type"), sv_of("application/grpc")},
+				      {sv_of("grpc-status"), sv_of("12")}};
 	struct http_response no = {.status = 200, .fields = {fields, 2}, .length = HTTP_LENGTH_UNKNOWN};
 	struct http_request r = request("POST", true);
 	struct end client, server;
@@ -107,8 +111,8 @@ static void trailers_alone_follow_an_empty_body(void)
 static void interim_heads_come_before_the_final_one(void)
 {
 	struct http_field link[] = {{sv_of("link"), sv_of("</a>")}};
-	struct http_response hints = {.status = 103, .fields = {link, 1}, .length = HTTP_LENGTH_UNKNOWN}, yes = {.status = 204, .length = 0},
-			     go_on = {.status = 100, .length = HTTP_LENGTH_UNKNOWN};
+	struct http_response hints = {.status = 103, .fields = {link, 1}, .length = HTTP_LENGTH_UNKNOWN},
+			     yes = {.status = 204, .length = 0}, go_on = {.status = 100, .length = HTTP_LENGTH_UNKNOWN};
 	struct http_request r = request("PUT", true);
 	struct end client, server;
 	struct h2_stream *s;
@@ -160,8 +164,10 @@ static void what_the_peer_does_not_take_stays_with_the_caller(void)
 
 static void a_websocket_goes_through_both_sides(void)
 {
-	struct http_field key[] = {{sv_of("sec-websocket-key"), sv_of("x")}, {sv_of("sec-websocket-protocol"), sv_of("chat")}};
-	struct http_response yes = {.status = 101, .websocket = true, .fields = {key, 2}, .length = HTTP_LENGTH_UNKNOWN};
+	struct http_field key[] = {{sv_of("sec-websocket-key"), sv_of("x")},
+				   {sv_of("sec-websocket-protocol"), sv_of("chat")}};
+	struct http_response yes = {
+		.status = 101, .websocket = true, .fields = {key, 2}, .length = HTTP_LENGTH_UNKNOWN};
 	struct http_request r = request("GET", false);
 	struct end client, server;
 	struct h2_stream *s;
@@ -176,7 +182,8 @@ static void a_websocket_goes_through_both_sides(void)
 	server.answer = &yes;
 	CHECK(h2_request(client.h, &r, NULL, &s) == 0);
 	pump(&client, &server);
-	CHECK_STR(server.log.p, "request GET https://example.com:443/pkg.Service/Call websocket 0 sec-websocket-protocol=chat\n");
+	CHECK_STR(server.log.p,
+		  "request GET https://example.com:443/pkg.Service/Call websocket 0 sec-websocket-protocol=chat\n");
 	CHECK_STR(client.log.p, "response 101 websocket -1 sec-websocket-protocol=chat\n");
 	CHECK(h2_offer(s, sv_of("ping")) == 0 && h2_offer(server.stream, sv_of("pong")) == 0);
 	pump(&client, &server);
@@ -189,8 +196,19 @@ static void nothing_is_sent_that_a_message_must_not_hold(void)
 {
 	static const struct {
 		const char *name, *value;
-	} bad[] = {{":path", "/admin"}, {":authority", "evil.com"}, {"host", "evil.com"}, {"content-length", "1"}, {"transfer-encoding", "chunked"}, {"connection", "x"},
-		   {"te", "gzip"}, {"Upper", "x"}, {"a", "b\r\nc: d"}, {"a", " b"}, {"", "x"}, {"proxy-authorization", "x"}, {"content_length", "1"}};
+	} bad[] = {{":path", "/admin"},
+		   {":authority", "evil.com"},
+		   {"host", "evil.com"},
+		   {"content-length", "1"},
+		   {"transfer-encoding", "chunked"},
+		   {"connection", "x"},
+		   {"te", "gzip"},
+		   {"Upper", "x"},
+		   {"a", "b\r\nc: d"},
+		   {"a", " b"},
+		   {"", "x"},
+		   {"proxy-authorization", "x"},
+		   {"content_length", "1"}};
 	struct http_request good = request("GET", false);
 	struct end client, server;
 	struct h2_stream *s = NULL;
@@ -246,7 +264,8 @@ static ssize_t length_of_second(const struct http_request *r)
 		n = nghttp2_hd_deflate_hd(d, block, sizeof(block), nva->v, nva->n);
 	}
 	for (i = 0; i < (int)nva->n; i++)
-		CHECK(!r->guarded.n || !sv_eq(r->guarded, sv_n((const char *)nva->v[i].name, nva->v[i].namelen)) || nva->v[i].flags & NGHTTP2_NV_FLAG_NO_INDEX);
+		CHECK(!r->guarded.n || !sv_eq(r->guarded, sv_n((const char *)nva->v[i].name, nva->v[i].namelen)) ||
+		      nva->v[i].flags & NGHTTP2_NV_FLAG_NO_INDEX);
 	nghttp2_hd_deflate_del(d);
 	free(nva);
 	return n;

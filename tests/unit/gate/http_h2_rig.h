@@ -1,5 +1,6 @@
 /*
- * http_h2_rig: one end of an HTTP/2 connection that logs what it sees, and a raw peer that writes frames by hand, so that it can send what no library would, and reads the frames that come back.
+ * http_h2_rig: one end of an HTTP/2 connection that logs what it sees, and a raw peer that writes frames by hand, so
+ * that it can send what no library would, and reads the frames that come back.
  */
 #ifndef CORDON_TESTS_HTTP_H2_RIG_H
 #define CORDON_TESTS_HTTP_H2_RIG_H
@@ -16,8 +17,20 @@
 #define MAYBE __attribute__((unused)) static
 
 enum {
-	DATA = 0, HEADERS = 1, PRIORITY = 2, RST_STREAM = 3, SETTINGS = 4, PUSH_PROMISE = 5, PING = 6, GOAWAY = 7, WINDOW_UPDATE = 8, CONTINUATION = 9,
-	END_STREAM = 1, ACK = 1, END_HEADERS = 4, PADDED = 8,
+	DATA = 0,
+	HEADERS = 1,
+	PRIORITY = 2,
+	RST_STREAM = 3,
+	SETTINGS = 4,
+	PUSH_PROMISE = 5,
+	PING = 6,
+	GOAWAY = 7,
+	WINDOW_UPDATE = 8,
+	CONTINUATION = 9,
+	END_STREAM = 1,
+	ACK = 1,
+	END_HEADERS = 4,
+	PADDED = 8,
 	LOG_MAX = 1 << 20,
 };
 
@@ -44,7 +57,8 @@ MAYBE void log_fields(struct end *e, const struct http_fields *f)
 	uint32_t i;
 
 	for (i = 0; i < f->n; i++)
-		buf_printf(&e->log, " %.*s=%.*s", (int)f->v[i].name.n, f->v[i].name.p, (int)f->v[i].value.n, f->v[i].value.p);
+		buf_printf(&e->log, " %.*s=%.*s", (int)f->v[i].name.n, f->v[i].name.p, (int)f->v[i].value.n,
+			   f->v[i].value.p);
 	buf_str(&e->log, "\n");
 }
 
@@ -56,8 +70,9 @@ MAYBE void on_request(void *user, struct h2_stream *s, const struct http_request
 	e->open++;
 	e->requests++;
 	h2_stream_set_user(s, e);
-	buf_printf(&e->log, "request %.*s %s://%.*s:%u%.*s%s%s%s %lld", (int)r->method.n, r->method.p, r->tls ? "https" : "http", (int)r->host.n, r->host.p, r->port,
-		   (int)r->target.n, r->target.p, r->body ? " body" : "", r->websocket ? " websocket" : "", r->expect_continue ? " expect" : "",
+	buf_printf(&e->log, "request %.*s %s://%.*s:%u%.*s%s%s%s %lld", (int)r->method.n, r->method.p,
+		   r->tls ? "https" : "http", (int)r->host.n, r->host.p, r->port, (int)r->target.n, r->target.p,
+		   r->body ? " body" : "", r->websocket ? " websocket" : "", r->expect_continue ? " expect" : "",
 		   (long long)r->length);
 	log_fields(e, &r->fields);
 	if (e->answer)
@@ -69,7 +84,8 @@ MAYBE void on_response(void *user, struct h2_stream *s, const struct http_respon
 	struct end *e = user;
 
 	e->stream = s;
-	buf_printf(&e->log, "response %u%s%s %lld", r->status, r->body ? " body" : "", r->websocket ? " websocket" : "", (long long)r->length);
+	buf_printf(&e->log, "response %u%s%s %lld", r->status, r->body ? " body" : "", r->websocket ? " websocket" : "",
+		   (long long)r->length);
 	log_fields(e, &r->fields);
 }
 
@@ -125,7 +141,8 @@ MAYBE void on_goaway(void *user, int32_t last, uint32_t code)
 	buf_printf(&((struct end *)user)->log, "goaway %d %u\n", last, code);
 }
 
-MAYBE const struct h2_events events = {on_request, on_response, on_data, on_end, on_taken, on_refused, on_closed, on_goaway};
+MAYBE const struct h2_events events = {on_request, on_response, on_data,   on_end,
+				       on_taken,   on_refused,  on_closed, on_goaway};
 
 MAYBE void end_init(struct end *e, const struct h2_config *config)
 {
@@ -153,8 +170,9 @@ MAYBE bool saw(const struct end *e, const char *text)
 
 MAYBE void frame(struct buf *b, int type, int flags, uint32_t id, const void *payload, size_t n)
 {
-	unsigned char h[9] = {(unsigned char)(n >> 16), (unsigned char)(n >> 8), (unsigned char)n, (unsigned char)type, (unsigned char)flags,
-			      (unsigned char)(id >> 24), (unsigned char)(id >> 16), (unsigned char)(id >> 8), (unsigned char)id};
+	unsigned char h[9] = {(unsigned char)(n >> 16),  (unsigned char)(n >> 8),  (unsigned char)n,
+			      (unsigned char)type,       (unsigned char)flags,     (unsigned char)(id >> 24),
+			      (unsigned char)(id >> 16), (unsigned char)(id >> 8), (unsigned char)id};
 
 	buf_add(b, h, sizeof(h));
 	if (n)
@@ -221,7 +239,8 @@ MAYBE uint32_t be32(const char *p)
 /* All that the session sends now, as lines; settings and window updates are left out. */
 MAYBE char *sent(struct end *e)
 {
-	static const char *const names[] = {"DATA", "HEADERS", "PRIORITY", "RST_STREAM", NULL, "PUSH_PROMISE", "PING", "GOAWAY", NULL, "CONTINUATION"};
+	static const char *const names[] = {"DATA",         "HEADERS", "PRIORITY", "RST_STREAM", NULL,
+					    "PUSH_PROMISE", "PING",    "GOAWAY",   NULL,         "CONTINUATION"};
 	AUTO_BUF bytes = {0};
 	struct buf text;
 	char out[H2_OUTPUT_MIN];
@@ -289,7 +308,8 @@ MAYBE void server_init(struct end *e, const struct h2_config *config)
 #define POST ":method", "POST", ":scheme", "https", ":authority", "example.com", ":path", "/"
 
 MAYBE const char *const get[] = {GET, NULL};
-MAYBE const char *const post[] = {":method", "POST", ":scheme", "https", ":authority", "example.com", ":path", "/", NULL};
+MAYBE const char *const post[] = {":method",     "POST",  ":scheme", "https", ":authority",
+				  "example.com", ":path", "/",       NULL};
 
 struct bad_head {
 	const char *promise;

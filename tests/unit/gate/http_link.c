@@ -33,7 +33,8 @@ static void show_fields(char *to, size_t n, const struct http_fields *f)
 
 	to[0] = '\0';
 	for (i = 0; i < f->n && at < n; i++)
-		at += (size_t)snprintf(to + at, n - at, "%.*s=%.*s;", (int)f->v[i].name.n, f->v[i].name.p, (int)f->v[i].value.n, f->v[i].value.p);
+		at += (size_t)snprintf(to + at, n - at, "%.*s=%.*s;", (int)f->v[i].name.n, f->v[i].name.p,
+				       (int)f->v[i].value.n, f->v[i].value.p);
 }
 
 static void on_request(void *user, struct link_exchange *x, const struct link_request *r)
@@ -42,10 +43,11 @@ static void on_request(void *user, struct link_exchange *x, const struct link_re
 
 	s->x = x;
 	s->requests++;
-	(void)snprintf(s->head, sizeof(s->head), "%.*s %s://%.*s:%u%.*s length %lld%s%s%s provider %u generation %llu", (int)r->head.method.n, r->head.method.p,
-		       r->head.tls ? "https" : "http", (int)r->head.host.n, r->head.host.p, r->head.port, (int)r->head.target.n, r->head.target.p,
-		       (long long)r->head.length, r->head.body ? " body" : "", r->head.websocket ? " websocket" : "", r->inference ? " inference" : "", r->provider,
-		       (unsigned long long)r->generation);
+	(void)snprintf(s->head, sizeof(s->head), "%.*s %s://%.*s:%u%.*s length %lld%s%s%s provider %u generation %llu",
+		       (int)r->head.method.n, r->head.method.p, r->head.tls ? "https" : "http", (int)r->head.host.n,
+		       r->head.host.p, r->head.port, (int)r->head.target.n, r->head.target.p, (long long)r->head.length,
+		       r->head.body ? " body" : "", r->head.websocket ? " websocket" : "",
+		       r->inference ? " inference" : "", r->provider, (unsigned long long)r->generation);
 	show_fields(s->fields, sizeof(s->fields), &r->head.fields);
 }
 
@@ -55,7 +57,8 @@ static void on_response(void *user, struct link_exchange *x, const struct http_r
 
 	s->x = x;
 	s->responses++;
-	(void)snprintf(s->head, sizeof(s->head), "%u %.*s length %lld%s", r->status, (int)r->reason.n, r->reason.p, (long long)r->length, r->body ? " body" : "");
+	(void)snprintf(s->head, sizeof(s->head), "%u %.*s length %lld%s", r->status, (int)r->reason.n, r->reason.p,
+		       (long long)r->length, r->body ? " body" : "");
 	show_fields(s->fields, sizeof(s->fields), &r->fields);
 }
 
@@ -109,7 +112,8 @@ static void on_gone(void *user)
 	((struct side *)user)->gone++;
 }
 
-static const struct link_events events = {on_request, on_response, on_failed, on_data, on_end, on_room, on_closed, on_gone};
+static const struct link_events events = {on_request, on_response, on_failed, on_data,
+					  on_end,     on_room,     on_closed, on_gone};
 
 static void side_open(struct side *s, struct loop *loop, int fd, bool relay)
 {
@@ -146,7 +150,12 @@ static void settle(struct pair *p)
 
 static struct link_request get(const char *target, bool body)
 {
-	return (struct link_request){.head = {.method = sv_of(body ? "POST" : "GET"), .tls = true, .host = sv_of("a.test"), .port = 443, .target = sv_of(target), .body = body,
+	return (struct link_request){.head = {.method = sv_of(body ? "POST" : "GET"),
+					      .tls = true,
+					      .host = sv_of("a.test"),
+					      .port = 443,
+					      .target = sv_of(target),
+					      .body = body,
 					      .length = body ? HTTP_LENGTH_UNKNOWN : 0},
 				     .generation = 7};
 }
@@ -163,7 +172,8 @@ static struct link_exchange *ask(struct pair *p, bool body)
 
 static void an_exchange_goes_over_whole(void)
 {
-	struct http_field v[] = {{sv_of("accept"), sv_of("*/*")}, {sv_of("x"), sv_of("")}}, t[] = {{sv_of("grpc-status"), sv_of("0")}};
+	struct http_field v[] = {{sv_of("accept"), sv_of("*/*")}, {sv_of("x"), sv_of("")}},
+			  t[] = {{sv_of("grpc-status"), sv_of("0")}};
 	struct http_response ok = {.status = 200, .reason = sv_of("OK"), .body = true, .length = 5, .fields = {v, 1}};
 	struct link_request r = get("/x?y", true);
 	struct link_exchange *x;

@@ -61,18 +61,38 @@ static void names_that_frame_are_known_with_any_sign_for_a_hyphen(void)
 		const char *name;
 		enum http_field_class class;
 	} cases[] = {
-		{"host", FIELD_HOST},	   {"content-length", FIELD_LENGTH}, {"content_length", FIELD_LENGTH}, {"transfer_encoding", FIELD_CODING}, {"te", FIELD_TE},
-		{"expect", FIELD_EXPECT},  {"proxy-anything", FIELD_HOP},    {"proxy_anything", FIELD_HOP},    {"trailer", FIELD_HOP},		    {"upgrade", FIELD_UPGRADE},
-		{"trailers", FIELD_PLAIN}, {"content-lengtg", FIELD_PLAIN},  {"proxy", FIELD_PLAIN},	       {"x-content-length", FIELD_PLAIN},   {"http2_settings", FIELD_SETTINGS},
-		{"connection", FIELD_CONNECTION}, {"keep-alive", FIELD_HOP}, {"keep_alive", FIELD_HOP}, {"content.length", FIELD_LENGTH}, {"transfer~encoding", FIELD_CODING},
-		{"proxy.anything", FIELD_HOP}, {"contentxlength", FIELD_PLAIN}, {"content-length.", FIELD_PLAIN}, {"ho.t", FIELD_PLAIN},
+		{"host", FIELD_HOST},
+		{"content-length", FIELD_LENGTH},
+		{"content_length", FIELD_LENGTH},
+		{"transfer_encoding", FIELD_CODING},
+		{"te", FIELD_TE},
+		{"expect", FIELD_EXPECT},
+		{"proxy-anything", FIELD_HOP},
+		{"proxy_anything", FIELD_HOP},
+		{"trailer", FIELD_HOP},
+		{"upgrade", FIELD_UPGRADE},
+		{"trailers", FIELD_PLAIN},
+		{"content-lengtg", FIELD_PLAIN},
+		{"proxy", FIELD_PLAIN},
+		{"x-content-length", FIELD_PLAIN},
+		{"http2_settings", FIELD_SETTINGS},
+		{"connection", FIELD_CONNECTION},
+		{"keep-alive", FIELD_HOP},
+		{"keep_alive", FIELD_HOP},
+		{"content.length", FIELD_LENGTH},
+		{"transfer~encoding", FIELD_CODING},
+		{"proxy.anything", FIELD_HOP},
+		{"contentxlength", FIELD_PLAIN},
+		{"content-length.", FIELD_PLAIN},
+		{"ho.t", FIELD_PLAIN},
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		CHECK(http_field_class(sv_of(cases[i].name)) == cases[i].class);
 	CHECK(http_field_class(sv_n("", 0)) == FIELD_PLAIN);
-	CHECK(http_field_asks_part(sv_of("x-range")) && http_field_asks_part(sv_of("x_range")) && http_field_asks_part(sv_of("x.range")) && http_field_asks_part(sv_of("if'range")));
+	CHECK(http_field_asks_part(sv_of("x-range")) && http_field_asks_part(sv_of("x_range")) &&
+	      http_field_asks_part(sv_of("x.range")) && http_field_asks_part(sv_of("if'range")));
 	CHECK(!http_field_may_trail(sv_of("content.type")) && http_field_may_trail(sv_of("x-amz-meta-a.b")));
 	CHECK(field_name_is(sv_of("x-api-key"), "x_api_key") && !field_name_is(sv_of("x-api-key"), "xxapi-key"));
 }

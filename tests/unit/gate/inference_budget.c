@@ -3,7 +3,9 @@
 #include "base/buf.h"
 #include "check.h"
 
-static const struct provider limited = {.name = "p", .max_requests = {3, true, {0}}, .max_output_tokens = {100, true, {0}}},
+static const struct provider limited = {.name = "p",
+					.max_requests = {3, true, {0}},
+					.max_output_tokens = {100, true, {0}}},
 			     unlimited = {.name = "q"};
 
 static int ask(struct budget *b, const struct provider *p, const char *model, uint64_t output)
@@ -180,7 +182,8 @@ static void reservations_do_not_wrap(void)
 	struct budget_ticket t[2], u;
 	struct ruling no;
 
-	CHECK(budget_admit(b, &q, "m", UINT64_MAX - 1, &t[0], &no) == 0 && budget_admit(b, &q, "m", UINT64_MAX, &t[1], &no) == 0);
+	CHECK(budget_admit(b, &q, "m", UINT64_MAX - 1, &t[0], &no) == 0 &&
+	      budget_admit(b, &q, "m", UINT64_MAX, &t[1], &no) == 0);
 	CHECK(budget_admit(b, &p, "m", 1, &u, &no) < 0);
 	budget_over(b, &t[0]);
 	budget_over(b, &t[1]);

@@ -2,17 +2,25 @@
 
 #include "check.h"
 
-static struct pol_str only_query[] = {{.s = "query"}}, fields[] = {{.s = "viewer"}, {.s = "repo*"}}, tools[] = {{.s = "search"}, {.s = "read_*"}},
+static struct pol_str only_query[] = {{.s = "query"}}, fields[] = {{.s = "viewer"}, {.s = "repo*"}},
+		      tools[] = {{.s = "search"}, {.s = "read_*"}},
 		      methods[] = {{.s = "initialize"}, {.s = "resources/*"}};
-static const struct net_graphql queries = {.types = {only_query, 1, true}}, listed = {.operations = {fields, 2, true}}, both = {{only_query, 1, true}, {fields, 2, true}};
-static const struct net_mcp some_tools = {.tools = {tools, 2, true}}, some_methods = {.methods = {methods, 2, true}}, both_mcp = {{tools, 2, true}, {methods, 2, true}};
+static const struct net_graphql queries = {.types = {only_query, 1, true}}, listed = {.operations = {fields, 2, true}},
+				both = {{only_query, 1, true}, {fields, 2, true}};
+static const struct net_mcp some_tools = {.tools = {tools, 2, true}}, some_methods = {.methods = {methods, 2, true}},
+			    both_mcp = {{tools, 2, true}, {methods, 2, true}};
 
 static struct pol_str endpoint[] = {{.s = "/mcp"}};
 
-static int status(const struct net_graphql *g, const struct net_mcp *m, const char *method, const char *target, const char *type, struct sv text)
+static int status(const struct net_graphql *g, const struct net_mcp *m, const char *method, const char *target,
+		  const char *type, struct sv text)
 {
 	struct http_field f = {sv_of("content-type"), sv_of(type ? type : "")};
-	struct http_request req = {.method = sv_of(method), .target = sv_of(target), .fields = {&f, type ? 1 : 0}, .body = text.n > 0, .length = -1};
+	struct http_request req = {.method = sv_of(method),
+				   .target = sv_of(target),
+				   .fields = {&f, type ? 1 : 0},
+				   .body = text.n > 0,
+				   .length = -1};
 	struct ruling no = {0};
 	AUTO_BUF body = {0};
 	int r;
@@ -38,13 +46,25 @@ struct graphql_case {
 static const struct graphql_case posts[] = {
 	{&queries, Q("{ viewer { login } }"), 0},
 	{&queries, Q("query { a }"), 0},
-	{&queries, Q("query A($x: [Int!]! = [1, 2] @d) @e(f: {g: \\\"}\\\"}) { a(x: $x) { b } ...F } fragment F on Query @x { c }"), 0},
-	{&queries, "{\"query\":\"query A { a } query B { b }\",\"operationName\":\"B\",\"variables\":{\"query\":\"mutation\"},\"extensions\":{}}", 0},
+	{&queries,
+	 Q("query A($x: [Int!]! = [1, 2] @d) @e(f: {g: \\\"}\\\"}) { a(x: $x) { b } ...F } fragment F on Query @x { c "
+	   "}"),
+	 0},
+	{&queries,
+	 "{\"query\":\"query A { a } query B { b "
+	 "}\",\"operationName\":\"B\",\"variables\":{\"query\":\"mutation\"},\"extensions\":{}}",
+	 0},
 	{&queries, "[{\"query\":\"{a}\"},{\"query\":\"{b}\",\"operationName\":null}]", 0},
-	{&queries, Q("# mutation { x }\\n{ a(s: \\\"mutation { x }\\\", t: \\\"\\\"\\\"mutation \\\\\\\"\\\"\\\" { x }\\\"\\\"\\\") }"), 0},
+	{&queries,
+	 Q("# mutation { x }\\n{ a(s: \\\"mutation { x }\\\", t: \\\"\\\"\\\"mutation \\\\\\\"\\\"\\\" { x "
+	   "}\\\"\\\"\\\") }"),
+	 0},
 	{&queries, Q("query mutation { mutation { subscription } }"), 0},
 	{&listed, Q("mutation { repoCreate(x: {viewer: 1}) { other } }"), 0},
-	{&both, Q("{ other: viewer { x } repository { y } __typename ...F ... on Query { repo } ... @include(if: true) { viewer } } fragment F on Query { ...G } fragment G on Query { viewer { z } }"), 0},
+	{&both,
+	 Q("{ other: viewer { x } repository { y } __typename ...F ... on Query { repo } ... @include(if: true) { "
+	   "viewer } } fragment F on Query { ...G } fragment G on Query { viewer { z } }"),
+	 0},
 
 	{&queries, Q("mutation { deleteAll }"), 403},
 	{&queries, Q("subscription { s }"), 403},
@@ -199,7 +219,9 @@ static void documents_that_unfold_without_end_are_no_trouble(void)
 	CHECK(status(&listed, NULL, "POST", "/g", "application/graphql", buf_view(&b)) == 413);
 }
 
-#define CALL(tool) "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"" tool "\",\"arguments\":{\"name\":\"x\",\"Name\":1}}}"
+#define CALL(tool)                                                                                                     \
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"" tool                         \
+	"\",\"arguments\":{\"name\":\"x\",\"Name\":1}}}"
 #define METHOD(m) "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"" m "\"}"
 
 static void a_session_is_opened_and_ended_only_where_the_rule_names_its_endpoint(void)
@@ -217,15 +239,43 @@ static void messages_are_held_to_methods_and_tools(void)
 		const char *body;
 		int status;
 	} cases[] = {
-		{&some_tools, CALL("search"), 0}, {&some_tools, CALL("read_file"), 0}, {&some_tools, METHOD("initialize"), 0}, {&some_tools, METHOD("notifications/initialized"), 0}, {&some_tools, METHOD("tools/list"), 0},
-		{&some_tools, "[" CALL("search") "," METHOD("ping") "]", 0}, {&some_tools, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", 0},
-		{&some_methods, METHOD("resources/read"), 0}, {&both_mcp, CALL("search"), 0}, {&both_mcp, METHOD("resources/read"), 0},
-		{&some_tools, CALL("delete"), 403}, {&some_tools, CALL("Search"), 403}, {&some_tools, CALL("search2"), 403}, {&some_tools, METHOD("resources/read"), 403}, {&some_tools, METHOD("Tools/call"), 403},
-		{&some_tools, "[" CALL("search") "," CALL("delete") "]", 403}, {&some_tools, "{\"method\":\"tools\\/call\",\"params\":{\"name\":\"delete\"}}", 403}, {&some_tools, "{\"m\\u0065thod\":\"tools/call\",\"params\":{\"n\\u0061me\":\"delete\"}}", 403},
-		{&some_methods, CALL("search"), 403}, {&some_methods, METHOD("tools/list"), 403}, {&both_mcp, METHOD("ping"), 403}, {&both_mcp, CALL("delete"), 403},
-		{&some_tools, "{\"method\":\"ping\",\"method\":\"tools/call\"}", 400}, {&some_tools, "{\"method\":\"tools/call\",\"params\":{\"name\":\"search\",\"name\":\"delete\"}}", 400}, {&some_tools, "{\"method\":\"tools/call\",\"params\":{\"name\":\"search\",\"Name\":\"delete\"}}", 400},
-		{&some_tools, "{\"method\":\"ping\",\"Method\":\"tools/call\"}", 400}, {&some_tools, "{\"method\":\"tools/call\",\"params\":{\"name\":\"search\"},\"param\xc5\xbf\":{}}", 400}, {&some_tools, "{\"method\":\"tools/call\",\"params\":[\"search\"]}", 400}, {&some_tools, "{\"method\":\"tools/call\"}", 400},
-		{&some_tools, "{\"method\":\"tools/call\",\"params\":{\"name\":\"search\\u0000\"}}", 400}, {&some_tools, "{\"method\":[\"ping\"]}", 400}, {&some_tools, "{\"id\":1}", 400}, {&some_tools, "[]", 400}, {&some_tools, "[[" METHOD("ping") "]]", 400}, {&some_tools, "3", 400}, {&some_tools, METHOD("ping") METHOD("ping"), 400}, {&some_tools, "", 400},
+		{&some_tools, CALL("search"), 0},
+		{&some_tools, CALL("read_file"), 0},
+		{&some_tools, METHOD("initialize"), 0},
+		{&some_tools, METHOD("notifications/initialized"), 0},
+		{&some_tools, METHOD("tools/list"), 0},
+		{&some_tools, "[" CALL("search") "," METHOD("ping") "]", 0},
+		{&some_tools, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", 0},
+		{&some_methods, METHOD("resources/read"), 0},
+		{&both_mcp, CALL("search"), 0},
+		{&both_mcp, METHOD("resources/read"), 0},
+		{&some_tools, CALL("delete"), 403},
+		{&some_tools, CALL("Search"), 403},
+		{&some_tools, CALL("search2"), 403},
+		{&some_tools, METHOD("resources/read"), 403},
+		{&some_tools, METHOD("Tools/call"), 403},
+		{&some_tools, "[" CALL("search") "," CALL("delete") "]", 403},
+		{&some_tools, "{\"method\":\"tools\\/call\",\"params\":{\"name\":\"delete\"}}", 403},
+		{&some_tools, "{\"m\\u0065thod\":\"tools/call\",\"params\":{\"n\\u0061me\":\"delete\"}}", 403},
+		{&some_methods, CALL("search"), 403},
+		{&some_methods, METHOD("tools/list"), 403},
+		{&both_mcp, METHOD("ping"), 403},
+		{&both_mcp, CALL("delete"), 403},
+		{&some_tools, "{\"method\":\"ping\",\"method\":\"tools/call\"}", 400},
+		{&some_tools, "{\"method\":\"tools/call\",\"params\":{\"name\":\"search\",\"name\":\"delete\"}}", 400},
+		{&some_tools, "{\"method\":\"tools/call\",\"params\":{\"name\":\"search\",\"Name\":\"delete\"}}", 400},
+		{&some_tools, "{\"method\":\"ping\",\"Method\":\"tools/call\"}", 400},
+		{&some_tools, "{\"method\":\"tools/call\",\"params\":{\"name\":\"search\"},\"param\xc5\xbf\":{}}", 400},
+		{&some_tools, "{\"method\":\"tools/call\",\"params\":[\"search\"]}", 400},
+		{&some_tools, "{\"method\":\"tools/call\"}", 400},
+		{&some_tools, "{\"method\":\"tools/call\",\"params\":{\"name\":\"search\\u0000\"}}", 400},
+		{&some_tools, "{\"method\":[\"ping\"]}", 400},
+		{&some_tools, "{\"id\":1}", 400},
+		{&some_tools, "[]", 400},
+		{&some_tools, "[[" METHOD("ping") "]]", 400},
+		{&some_tools, "3", 400},
+		{&some_tools, METHOD("ping") METHOD("ping"), 400},
+		{&some_tools, "", 400},
 	};
 	size_t i;
 

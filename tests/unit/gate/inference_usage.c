@@ -20,47 +20,148 @@ struct ending {
 	bool cut;
 };
 
-#define START "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"usage\":{\"input_tokens\":25,\"cache_read_input_tokens\":7,\"cache_creation_input_tokens\":3,\"output_tokens\":1}}}\n\n"
-#define DELTA "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hi\"}}\n\n"
-#define CHUNK "data: {\"object\":\"chat.completion.chunk\",\"choices\":[{\"delta\":{\"content\":\"x\"}}],\"usage\":null}\n\n"
+#define START                                                                                                          \
+	"event: message_start\ndata: "                                                                                 \
+	"{\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"usage\":{\"input_tokens\":25,\"cache_read_input_"     \
+	"tokens\":7,\"cache_creation_input_tokens\":3,\"output_tokens\":1}}}\n\n"
+#define DELTA                                                                                                          \
+	"event: content_block_delta\ndata: "                                                                           \
+	"{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hi\"}}\n\n"
+#define CHUNK                                                                                                          \
+	"data: "                                                                                                       \
+	"{\"object\":\"chat.completion.chunk\",\"choices\":[{\"delta\":{\"content\":\"x\"}}],\"usage\":null}\n\n"
 #define TEN "0123456789"
 #define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
 #define LONG HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED
 
 static const struct reply replies[] = {
-	{PROVIDER_ANTHROPIC, false, "{\"id\":\"m\",\"content\":[{\"type\":\"text\",\"text\":\"x\"}],\"usage\":{\"input_tokens\":12,\"output_tokens\":34,\"cache_read_input_tokens\":5,\"cache_creation_input_tokens\":6,\"server_tool_use\":{\"output_tokens\":99}}}", {12, 34, 5, 6, 0}},
-	{PROVIDER_ANTHROPIC, true, START DELTA "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{},\"usage\":{\"output_tokens\":15}}\n\nevent: message_stop\ndata: {}\n\n", {25, 15, 7, 3, 0}},
-	{PROVIDER_ANTHROPIC, true, "data:{\"usage\":\r\ndata:{\"output_tokens\":\r\ndata: 8}}\r\n\r\n", {0, 8, 0, 0, 0}},
-	{PROVIDER_ANTHROPIC, true, "data: {\"usage\":{\"output_tokens\":8}}\r\rdata: {\"usage\":{\"output_tokens\":9}}\r\r", {0, 9, 0, 0, 0}},
-	{PROVIDER_OPENAI, false, "{\"choices\":[{\"message\":{\"content\":\"x\"}}],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":20,\"total_tokens\":30,\"completion_tokens_details\":{\"completion_tokens\":77,\"reasoning_tokens\":5}}}", {10, 20, 0, 0, 0}},
-	{PROVIDER_OPENAI, false, "{\"object\":\"list\",\"data\":[{\"embedding\":[0.1,-0.2]}],\"usage\":{\"prompt_tokens\":8,\"total_tokens\":8}}", {8, 0, 0, 0, 0}},
-	{PROVIDER_OPENAI, false, "{\"object\":\"response\",\"usage\":{\"input_tokens\":36,\"output_tokens\":87}}", {36, 87, 0, 0, 0}},
-	{PROVIDER_OPENAI, true, CHUNK CHUNK "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":12}}\n\ndata: [DONE]\n\n", {9, 12, 0, 0, 0}},
-	{PROVIDER_OPENAI, true, "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\",\"output\":[{\"usage\":{\"output_tokens\":1000}}],\"usage\":{\"input_tokens\":4,\"output_tokens\":6}}}\n\n", {4, 6, 0, 0, 0}},
-	{PROVIDER_GEMINI, false, "{\"candidates\":[],\"usageMetadata\":{\"promptTokenCount\":3,\"candidatesTokenCount\":5,\"thoughtsTokenCount\":100,\"totalTokenCount\":108}}", {3, 105, 0, 0, 0}},
-	{PROVIDER_GEMINI, false, "{\"usageMetadata\":{\"promptTokenCount\":3,\"totalTokenCount\":108}}", {3, 105, 0, 0, 0}},
-	{PROVIDER_GEMINI, false, "{\"usageMetadata\":{\"totalTokenCount\":108,\"promptTokenCount\":3,\"toolUsePromptTokenCount\":5,\"candidatesTokenCount\":7}}", {8, 100, 0, 0, 0}},
-	{PROVIDER_GEMINI, true, "data: {\"usageMetadata\":{\"promptTokenCount\":3,\"totalTokenCount\":3}}\n\ndata: {\"usageMetadata\":{\"promptTokenCount\":3,\"totalTokenCount\":18}}\n\n", {3, 15, 0, 0, 0}},
+	{PROVIDER_ANTHROPIC,
+	 false,
+	 "{\"id\":\"m\",\"content\":[{\"type\":\"text\",\"text\":\"x\"}],\"usage\":{\"input_tokens\":12,\"output_"
+	 "tokens\":34,\"cache_read_input_tokens\":5,\"cache_creation_input_tokens\":6,\"server_tool_use\":{\"output_"
+	 "tokens\":99}}}",
+	 {12, 34, 5, 6, 0}},
+	{PROVIDER_ANTHROPIC,
+	 true,
+	 START DELTA "event: message_delta\ndata: "
+		     "{\"type\":\"message_delta\",\"delta\":{},\"usage\":{\"output_tokens\":15}}\n\nevent: "
+		     "message_stop\ndata: {}\n\n",
+	 {25, 15, 7, 3, 0}},
+	{PROVIDER_ANTHROPIC,
+	 true,
+	 "data:{\"usage\":\r\ndata:{\"output_tokens\":\r\ndata: 8}}\r\n\r\n",
+	 {0, 8, 0, 0, 0}},
+	{PROVIDER_ANTHROPIC,
+	 true,
+	 "data: {\"usage\":{\"output_tokens\":8}}\r\rdata: {\"usage\":{\"output_tokens\":9}}\r\r",
+	 {0, 9, 0, 0, 0}},
+	{PROVIDER_OPENAI,
+	 false,
+	 "{\"choices\":[{\"message\":{\"content\":\"x\"}}],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":20,"
+	 "\"total_tokens\":30,\"completion_tokens_details\":{\"completion_tokens\":77,\"reasoning_tokens\":5}}}",
+	 {10, 20, 0, 0, 0}},
+	{PROVIDER_OPENAI,
+	 false,
+	 "{\"object\":\"list\",\"data\":[{\"embedding\":[0.1,-0.2]}],\"usage\":{\"prompt_tokens\":8,\"total_tokens\":8}"
+	 "}",
+	 {8, 0, 0, 0, 0}},
+	{PROVIDER_OPENAI,
+	 false,
+	 "{\"object\":\"response\",\"usage\":{\"input_tokens\":36,\"output_tokens\":87}}",
+	 {36, 87, 0, 0, 0}},
+	{PROVIDER_OPENAI,
+	 true,
+	 CHUNK CHUNK
+	 "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":12}}\n\ndata: [DONE]\n\n",
+	 {9, 12, 0, 0, 0}},
+	{PROVIDER_OPENAI,
+	 true,
+	 "event: response.completed\ndata: "
+	 "{\"type\":\"response.completed\",\"response\":{\"id\":\"r\",\"output\":[{\"usage\":{\"output_tokens\":1000}}]"
+	 ",\"usage\":{\"input_tokens\":4,\"output_tokens\":6}}}\n\n",
+	 {4, 6, 0, 0, 0}},
+	{PROVIDER_GEMINI,
+	 false,
+	 "{\"candidates\":[],\"usageMetadata\":{\"promptTokenCount\":3,\"candidatesTokenCount\":5,"
+	 "\"thoughtsTokenCount\":100,\"totalTokenCount\":108}}",
+	 {3, 105, 0, 0, 0}},
+	{PROVIDER_GEMINI,
+	 false,
+	 "{\"usageMetadata\":{\"promptTokenCount\":3,\"totalTokenCount\":108}}",
+	 {3, 105, 0, 0, 0}},
+	{PROVIDER_GEMINI,
+	 false,
+	 "{\"usageMetadata\":{\"totalTokenCount\":108,\"promptTokenCount\":3,\"toolUsePromptTokenCount\":5,"
+	 "\"candidatesTokenCount\":7}}",
+	 {8, 100, 0, 0, 0}},
+	{PROVIDER_GEMINI,
+	 true,
+	 "data: {\"usageMetadata\":{\"promptTokenCount\":3,\"totalTokenCount\":3}}\n\ndata: "
+	 "{\"usageMetadata\":{\"promptTokenCount\":3,\"totalTokenCount\":18}}\n\n",
+	 {3, 15, 0, 0, 0}},
 	{PROVIDER_OPENAI, false, "{\"usage\":{\"prompt_tokens\":8,\"total_tokens\":8}}", {8, 0, 0, 0, 0}},
 	{PROVIDER_OPENAI, false, "{\"usage\":{\"prompt_tokens\":8,\"total_tokens\":20}}", {8, 12, 0, 0, 0}},
-	{PROVIDER_GEMINI, false, "[{\"usageMetadata\":{\"promptTokenCount\":3,\"candidatesTokenCount\":5}},\n{\"usageMetadata\":{\"promptTokenCount\":3,\"candidatesTokenCount\":9}}]", {3, 9, 0, 0, 0}},
-	{PROVIDER_GEMINI, true, "data: {\"usageMetadata\":{\"promptTokenCount\":3,\"candidatesTokenCount\":5}}\n\ndata: {\"usageMetadata\":{\"promptTokenCount\":3,\"candidatesTokenCount\":15}}\n\n", {3, 15, 0, 0, 0}},
+	{PROVIDER_GEMINI,
+	 false,
+	 "[{\"usageMetadata\":{\"promptTokenCount\":3,\"candidatesTokenCount\":5}},\n{\"usageMetadata\":{"
+	 "\"promptTokenCount\":3,\"candidatesTokenCount\":9}}]",
+	 {3, 9, 0, 0, 0}},
+	{PROVIDER_GEMINI,
+	 true,
+	 "data: {\"usageMetadata\":{\"promptTokenCount\":3,\"candidatesTokenCount\":5}}\n\ndata: "
+	 "{\"usageMetadata\":{\"promptTokenCount\":3,\"candidatesTokenCount\":15}}\n\n",
+	 {3, 15, 0, 0, 0}},
 	/* spelled with escapes, with blanks */
 	{PROVIDER_OPENAI, false, "{ \"us\\u0061ge\" : { \"completion\\u005ftokens\" : 7 } }", {0, 7, 0, 0, 0}},
 	/* text of a model is no usage */
-	{PROVIDER_OPENAI, false, "{\"choices\":[{\"message\":{\"content\":\"\\\"usage\\\":{\\\"completion_tokens\\\":5}\"}}]}", {0, 0, 0, 0, 0}},
-	{PROVIDER_OPENAI, false, "{\"choices\":[{\"usage\":{\"completion_tokens\":5}}],\"x\":{\"usage\":{\"completion_tokens\":5}},\"usage\":[{\"completion_tokens\":5}]}", {0, 0, 0, 0, 0}},
-	{PROVIDER_ANTHROPIC, true, "data: {\"delta\":{\"text\":\"\\n\\ndata: {\\\"usage\\\":{\\\"output_tokens\\\":500}}\"}}\n\ndata: {\"usage\":{\"output_tokens\":2}}\n\n", {0, 2, 0, 0, 0}},
-	{PROVIDER_ANTHROPIC, true, ": data: {\"usage\":{\"output_tokens\":500}}\nxdata: {\"usage\":{\"output_tokens\":500}}\n\ndata: {\"usage\":{\"output_tokens\":2}}\n\n", {0, 2, 0, 0, 0}},
+	{PROVIDER_OPENAI,
+	 false,
+	 "{\"choices\":[{\"message\":{\"content\":\"\\\"usage\\\":{\\\"completion_tokens\\\":5}\"}}]}",
+	 {0, 0, 0, 0, 0}},
+	{PROVIDER_OPENAI,
+	 false,
+	 "{\"choices\":[{\"usage\":{\"completion_tokens\":5}}],\"x\":{\"usage\":{\"completion_tokens\":5}},\"usage\":[{"
+	 "\"completion_tokens\":5}]}",
+	 {0, 0, 0, 0, 0}},
+	{PROVIDER_ANTHROPIC,
+	 true,
+	 "data: {\"delta\":{\"text\":\"\\n\\ndata: {\\\"usage\\\":{\\\"output_tokens\\\":500}}\"}}\n\ndata: "
+	 "{\"usage\":{\"output_tokens\":2}}\n\n",
+	 {0, 2, 0, 0, 0}},
+	{PROVIDER_ANTHROPIC,
+	 true,
+	 ": data: {\"usage\":{\"output_tokens\":500}}\nxdata: {\"usage\":{\"output_tokens\":500}}\n\ndata: "
+	 "{\"usage\":{\"output_tokens\":2}}\n\n",
+	 {0, 2, 0, 0, 0}},
 	/* numbers of a malicious upstream */
-	{PROVIDER_OPENAI, false, "{\"usage\":{\"completion_tokens\":-5,\"prompt_tokens\":99999999999999999999999999999999}}", {USAGE_MAX, 0, 0, 0, 0}},
-	{PROVIDER_OPENAI, false, "{\"usage\":{\"completion_tokens\":9.99,\"prompt_tokens\":1e3}}", {USAGE_MAX, 9, 0, 0, 0}},
-	{PROVIDER_OPENAI, false, "{\"usage\":{\"completion_tokens\":50,\"completion_tokens\":3,\"completion_tokens\":\"70\",\"prompt_tokens\":null}}", {0, 50, 0, 0, 0}},
-	{PROVIDER_OPENAI, true, "data: {\"usage\":{\"completion_tokens\":50}}\n\ndata: {\"usage\":{\"completion_tokens\":4}}\n\n", {0, 50, 0, 0, 0}},
-	{PROVIDER_GEMINI, false, "{\"usageMetadata\":{\"candidatesTokenCount\":18446744073709551615,\"thoughtsTokenCount\":18446744073709551615}}", {0, USAGE_MAX, 0, 0, 0}},
+	{PROVIDER_OPENAI,
+	 false,
+	 "{\"usage\":{\"completion_tokens\":-5,\"prompt_tokens\":99999999999999999999999999999999}}",
+	 {USAGE_MAX, 0, 0, 0, 0}},
+	{PROVIDER_OPENAI,
+	 false,
+	 "{\"usage\":{\"completion_tokens\":9.99,\"prompt_tokens\":1e3}}",
+	 {USAGE_MAX, 9, 0, 0, 0}},
+	{PROVIDER_OPENAI,
+	 false,
+	 "{\"usage\":{\"completion_tokens\":50,\"completion_tokens\":3,\"completion_tokens\":\"70\",\"prompt_tokens\":"
+	 "null}}",
+	 {0, 50, 0, 0, 0}},
+	{PROVIDER_OPENAI,
+	 true,
+	 "data: {\"usage\":{\"completion_tokens\":50}}\n\ndata: {\"usage\":{\"completion_tokens\":4}}\n\n",
+	 {0, 50, 0, 0, 0}},
+	{PROVIDER_GEMINI,
+	 false,
+	 "{\"usageMetadata\":{\"candidatesTokenCount\":18446744073709551615,\"thoughtsTokenCount\":"
+	 "18446744073709551615}}",
+	 {0, USAGE_MAX, 0, 0, 0}},
 	{PROVIDER_OPENAI, false, "]]]}}}{\"usage\":{\"completion_tokens\":4}}", {0, 4, 0, 0, 0}},
 	/* an event that breaks off does not spoil the next */
-	{PROVIDER_OPENAI, true, "data: {\"a\":{\"b\":\"\n\ndata: {\"usage\":{\"completion_tokens\":4}}\n\n", {0, 4, 0, 0, 0}},
+	{PROVIDER_OPENAI,
+	 true,
+	 "data: {\"a\":{\"b\":\"\n\ndata: {\"usage\":{\"completion_tokens\":4}}\n\n",
+	 {0, 4, 0, 0, 0}},
 	{PROVIDER_OPENAI, false, "{\"error\":{\"message\":\"no\"}}", {0, 0, 0, 0, 0}},
 	{PROVIDER_OPENAI, false, "", {0, 0, 0, 0, 0}},
 };
@@ -68,18 +169,34 @@ static const struct reply replies[] = {
 static const struct ending endings[] = {
 	/* without a word on usage: each event is a token, or several; a body counts by its size */
 	{{PROVIDER_OPENAI, true, CHUNK CHUNK CHUNK, {0, 3, 0, 0, 0}}, 9, false},
-	{{PROVIDER_OPENAI, true, CHUNK "data: " LONG "\n\n" CHUNK "data: " LONG, {0, 2 + 2 * (1 + (6 + 800 - 512) / 4), 0, 0, 0}}, 9, false},
+	{{PROVIDER_OPENAI,
+	  true,
+	  CHUNK "data: " LONG "\n\n" CHUNK "data: " LONG,
+	  {0, 2 + 2 * (1 + (6 + 800 - 512) / 4), 0, 0, 0}},
+	 9,
+	 false},
 	{{PROVIDER_OPENAI, true, "data: {}\ndata: " LONG "\n\n", {0, 1 + (8 + 6 + 800 - 512) / 4, 0, 0, 0}}, 9, false},
 	{{PROVIDER_OPENAI, true, "x: " LONG "\n\n" CHUNK, {0, 1, 0, 0, 0}}, 9, false},
 	{{PROVIDER_OPENAI, false, "{\"a\":\"" LONG "\"}", {0, 202, 0, 0, 0}}, 9, false},
-	{{PROVIDER_GEMINI, false, "{\"promptFeedback\":{},\"usageMetadata\":{\"promptTokenCount\":8}}", {8, 0, 0, 0, 0}}, 9, false},
+	{{PROVIDER_GEMINI,
+	  false,
+	  "{\"promptFeedback\":{},\"usageMetadata\":{\"promptTokenCount\":8}}",
+	  {8, 0, 0, 0, 0}},
+	 9,
+	 false},
 	/* replies that have no tokens, whole and cut */
 	{{PROVIDER_GEMINI, false, "{\"embedding\":{\"values\":[1,2]}}", {0, 0, 0, 0, 0}}, 0, false},
 	{{PROVIDER_GEMINI, false, "{\"embedding\":{\"val", {0, 0, 0, 0, 0}}, 0, true},
 	/* cut before the last word: all that might have come */
 	{{PROVIDER_ANTHROPIC, true, START DELTA DELTA DELTA, {25, 4, 7, 3, 46}}, 50, true},
 	{{PROVIDER_ANTHROPIC, true, START DELTA DELTA DELTA, {25, 4, 7, 3, 0}}, 2, true},
-	{{PROVIDER_OPENAI, false, "{\"choices\":[{\"message\":{\"content\":\"all the answer\"}}],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":12", {9, 25, 0, 0, 4071}}, 4096, true},
+	{{PROVIDER_OPENAI,
+	  false,
+	  "{\"choices\":[{\"message\":{\"content\":\"all the "
+	  "answer\"}}],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":12",
+	  {9, 25, 0, 0, 4071}},
+	 4096,
+	 true},
 	{{PROVIDER_OPENAI, false, "{\"a\":\"" LONG, {0, 201, 0, 0, 0}}, 9, true},
 	{{PROVIDER_OPENAI, false, "", {0, 0, 0, 0, 4096}}, 4096, true},
 	/* ... and after it */
@@ -88,24 +205,79 @@ static const struct ending endings[] = {
 
 /* A stream says that it is complete by an event, and by nothing else. */
 static const struct ending streams[] = {
-	{{PROVIDER_OPENAI, true, CHUNK "data: {\"usage\":{\"completion_tokens\":12}}\n\ndata: [DONE]\n\n", {0, 12, 0, 0, 0}}, 4096, true},
+	{{PROVIDER_OPENAI,
+	  true,
+	  CHUNK "data: {\"usage\":{\"completion_tokens\":12}}\n\ndata: [DONE]\n\n",
+	  {0, 12, 0, 0, 0}},
+	 4096,
+	 true},
 	{{PROVIDER_OPENAI, true, CHUNK "data:[DONE]\r\n\r\n", {0, 2, 0, 0, 0}}, 4096, true},
-	{{PROVIDER_OPENAI, true, CHUNK CHUNK "data: {\"type\":\"response.completed\",\"response\":{}}\n\n", {0, 3, 0, 0, 0}}, 4096, true},
-	{{PROVIDER_OPENAI, true, "data: {\"type\":\"response.incomplete\",\"response\":{\"usage\":{\"output_tokens\":6}}}\n\n", {0, 6, 0, 0, 0}}, 4096, true},
-	{{PROVIDER_ANTHROPIC, true, START DELTA "data: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":15}}\n\ndata: {\"type\" : \"message_stop\"}\n\n", {25, 15, 7, 3, 0}}, 4096, true},
+	{{PROVIDER_OPENAI,
+	  true,
+	  CHUNK CHUNK "data: {\"type\":\"response.completed\",\"response\":{}}\n\n",
+	  {0, 3, 0, 0, 0}},
+	 4096,
+	 true},
+	{{PROVIDER_OPENAI,
+	  true,
+	  "data: {\"type\":\"response.incomplete\",\"response\":{\"usage\":{\"output_tokens\":6}}}\n\n",
+	  {0, 6, 0, 0, 0}},
+	 4096,
+	 true},
+	{{PROVIDER_ANTHROPIC,
+	  true,
+	  START DELTA "data: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":15}}\n\ndata: {\"type\" : "
+		      "\"message_stop\"}\n\n",
+	  {25, 15, 7, 3, 0}},
+	 4096,
+	 true},
 	{{PROVIDER_ANTHROPIC, true, START DELTA "data: {\"type\":\"message_stop\"}\n\n", {25, 3, 7, 3, 0}}, 4096, true},
 	/* numbers on the way, as servers give them that were asked to */
-	{{PROVIDER_OPENAI, true, "data: {\"choices\":[],\"usage\":{\"completion_tokens\":1}}\n\n", {0, 1, 0, 0, 4095}}, 4096, true},
-	{{PROVIDER_ANTHROPIC, true, START "data: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":15}}\n\n", {25, 15, 7, 3, 4081}}, 4096, true},
+	{{PROVIDER_OPENAI, true, "data: {\"choices\":[],\"usage\":{\"completion_tokens\":1}}\n\n", {0, 1, 0, 0, 4095}},
+	 4096,
+	 true},
+	{{PROVIDER_ANTHROPIC,
+	  true,
+	  START "data: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":15}}\n\n",
+	  {25, 15, 7, 3, 4081}},
+	 4096,
+	 true},
 	/* half of the event that ends it: its number may come yet */
 	{{PROVIDER_OPENAI, true, CHUNK "data: [DONE]\n", {0, 2, 0, 0, 4094}}, 4096, true},
-	{{PROVIDER_OPENAI, true, CHUNK "data: {\"type\":\"response.completed\",\"response\":{\"us", {0, 2, 0, 0, 4094}}, 4096, true},
+	{{PROVIDER_OPENAI, true, CHUNK "data: {\"type\":\"response.completed\",\"response\":{\"us", {0, 2, 0, 0, 4094}},
+	 4096,
+	 true},
 	/* what only looks like it */
-	{{PROVIDER_OPENAI, true, "data: {\"choices\":[{\"delta\":{\"content\":\"\\n\\ndata: [DONE]\\n\\n\"}}]}\n\n", {0, 1, 0, 0, 4095}}, 4096, true},
-	{{PROVIDER_OPENAI, true, "data: [DONE]x\n\ndata: x[DONE]\n\ndata: [DON\n\n: [DONE]\n\nevent: [DONE]\n\n", {0, 3, 0, 0, 4093}}, 4096, true},
-	{{PROVIDER_OPENAI, true, "data: {\"x\":{\"type\":\"response.completed\"},\"y\":\"type\",\"z\":\"response.completed\"}\n\n", {0, 1, 0, 0, 4095}}, 4096, true},
-	{{PROVIDER_OPENAI, true, "data: [{\"type\":\"response.completed\"}]\n\ndata: {\"response.completed\":\"type\"}\n\n", {0, 2, 0, 0, 4094}}, 4096, true},
-	{{PROVIDER_ANTHROPIC, true, "data: {\"delta\":{\"type\":\"message_stop\"}}\n\ndata: [DONE]\n\n", {0, 2, 0, 0, 4094}}, 4096, true},
+	{{PROVIDER_OPENAI,
+	  true,
+	  "data: {\"choices\":[{\"delta\":{\"content\":\"\\n\\ndata: [DONE]\\n\\n\"}}]}\n\n",
+	  {0, 1, 0, 0, 4095}},
+	 4096,
+	 true},
+	{{PROVIDER_OPENAI,
+	  true,
+	  "data: [DONE]x\n\ndata: x[DONE]\n\ndata: [DON\n\n: [DONE]\n\nevent: [DONE]\n\n",
+	  {0, 3, 0, 0, 4093}},
+	 4096,
+	 true},
+	{{PROVIDER_OPENAI,
+	  true,
+	  "data: {\"x\":{\"type\":\"response.completed\"},\"y\":\"type\",\"z\":\"response.completed\"}\n\n",
+	  {0, 1, 0, 0, 4095}},
+	 4096,
+	 true},
+	{{PROVIDER_OPENAI,
+	  true,
+	  "data: [{\"type\":\"response.completed\"}]\n\ndata: {\"response.completed\":\"type\"}\n\n",
+	  {0, 2, 0, 0, 4094}},
+	 4096,
+	 true},
+	{{PROVIDER_ANTHROPIC,
+	  true,
+	  "data: {\"delta\":{\"type\":\"message_stop\"}}\n\ndata: [DONE]\n\n",
+	  {0, 2, 0, 0, 4094}},
+	 4096,
+	 true},
 };
 
 /* Each chunk has what was written so far: the last one that comes counts, and only an end makes it the last. */
@@ -123,7 +295,8 @@ static const struct ending gemini[] = {
 
 static bool same(const struct usage_tokens *a, const struct usage_tokens *b)
 {
-	return a->input == b->input && a->output == b->output && a->cut == b->cut && a->cache_read == b->cache_read && a->cache_write == b->cache_write;
+	return a->input == b->input && a->output == b->output && a->cut == b->cut && a->cache_read == b->cache_read &&
+	       a->cache_write == b->cache_write;
 }
 
 /* In pieces of each size. */
@@ -145,7 +318,8 @@ static void check_reply(const struct reply *r, uint64_t may, bool whole)
 		}
 		usage_end(&u, may, whole, &got);
 		if (!same(&got, &r->want)) {
-			printf("# %s, pieces of %zu: %" PRIu64 " in, %" PRIu64 " out, %" PRIu64 " cut\n", r->text, step, got.input, got.output, got.cut);
+			printf("# %s, pieces of %zu: %" PRIu64 " in, %" PRIu64 " out, %" PRIu64 " cut\n", r->text, step,
+			       got.input, got.output, got.cut);
 			CHECK(false);
 			return;
 		}
@@ -228,10 +402,12 @@ static void the_event_with_the_usage_is_taken_out_wherever_it_is_split(void)
 		const char *in, *out;
 	} texts[] = {
 		{"data: " WORD "\n\ndata: " ALONE "\n\ndata: [DONE]\n\n", "data: " WORD "\n\ndata: [DONE]\n\n"},
-		{"data:" WORD "\r\n\r\ndata:" ALONE "\r\n\r\ndata:[DONE]\r\n\r\n", "data:" WORD "\r\n\r\ndata:[DONE]\r\n\r\n"},
+		{"data:" WORD "\r\n\r\ndata:" ALONE "\r\n\r\ndata:[DONE]\r\n\r\n",
+		 "data:" WORD "\r\n\r\ndata:[DONE]\r\n\r\n"},
 		{"data: " WORD "\r\rdata: " ALONE "\r\rdata: [DONE]\r\r", "data: " WORD "\r\rdata: [DONE]\r\r"},
 		{"data: " ALONE "\n\r\ndata: [DONE]\n\n", "data: [DONE]\n\n"},
-		{": wait\n\nid: 1\nevent: x\ndata: " ALONE "\nretry: 3\n\ndata: [DONE]\n\n", ": wait\n\ndata: [DONE]\n\n"},
+		{": wait\n\nid: 1\nevent: x\ndata: " ALONE "\nretry: 3\n\ndata: [DONE]\n\n",
+		 ": wait\n\ndata: [DONE]\n\n"},
 		{": wait\r\ndata: " ALONE "\r\n\r\n\r\ndata: [DONE]\r\n\r\n", ": wait\r\n\r\ndata: [DONE]\r\n\r\n"},
 		{"data: { \"usage\" : { } , \"choices\" : [ ] }\n\ndata: [DONE]", "data: [DONE]"},
 		/* the stream ends with it */

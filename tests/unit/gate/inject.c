@@ -92,7 +92,8 @@ static void no_sign_for_a_hyphen_disguises_the_header(void)
 	req = request_to("api.example.com", "/");
 	req.fields = (struct http_fields){fields, 5};
 	CHECK(inject_apply(&g, &req, &ctx, &in) == INJECT_DONE);
-	CHECK(req.fields.n == 2 && count(&req, "x-api-keys") == 1 && sv_is(*http_field(&req.fields, "x-api-key"), "Bearer sk-real/+ value=1"));
+	CHECK(req.fields.n == 2 && count(&req, "x-api-keys") == 1 &&
+	      sv_is(*http_field(&req.fields, "x-api-key"), "Bearer sk-real/+ value=1"));
 	injection_free(in);
 	done(&g);
 	g = grant_of(INJECT_SIGV4);

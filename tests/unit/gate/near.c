@@ -1,4 +1,5 @@
-/* Two processes that hand each other little things stay on one CPU, for a moment. Where there is only one CPU, nothing changes. */
+/* Two processes that hand each other little things stay on one CPU, for a moment. Where there is only one CPU, nothing
+ * changes. */
 #include "check.h"
 
 #include <sched.h>

@@ -49,7 +49,11 @@ static uint64_t scan(struct needle_set *set, struct sv text, unsigned most, stru
 /* Pieces of the needles and of their escapes, and bytes of a small alphabet, so that much nearly fits. */
 static void make_text(struct buf *out, const struct sv *needles, size_t n)
 {
-	static const char *const escapes[] = {"%", "\\", "%6", "%61", "\\u006", "\\u0061", "%2561", "\\\\", "\\-", "\\%", "\\&", "%25", "&", "&#9", "&#97;", "&#00", "&#0097;", "&#x00061;", "&amp", "&amp;", "&amp;#x61;", "&AMP", "&lowbar;", "&UnderBar", "&DiacriticalGrave;"};
+	static const char *const escapes[] = {"%",          "\\",      "%6",        "%61",       "\\u006",
+					      "\\u0061",    "%2561",   "\\\\",      "\\-",       "\\%",
+					      "\\&",        "%25",     "&",         "&#9",       "&#97;",
+					      "&#00",       "&#0097;", "&#x00061;", "&amp",      "&amp;",
+					      "&amp;#x61;", "&AMP",    "&lowbar;",  "&UnderBar", "&DiacriticalGrave;"};
 	size_t room = draw(TEXT), from, k;
 
 	buf_clear(out);
@@ -109,8 +113,10 @@ static void compare_with(const char *const *texts, size_t n)
 
 static void what_is_passed_over_has_nothing_in_it(void)
 {
-	/* repetitions, shared starts and ends, one within another, escapes inside, the least length; with a backslash and without */
-	static const char *const texts[] = {"aaaaaab", "abcabcabd", "bcabca", "a%b\\cd", "cadacada", "dddddd", "a&b&#99;d"};
+	/* repetitions, shared starts and ends, one within another, escapes inside, the least length; with a backslash
+	 * and without */
+	static const char *const texts[] = {"aaaaaab",  "abcabcabd", "bcabca",   "a%b\\cd",
+					    "cadacada", "dddddd",    "a&b&#99;d"};
 	static const char *const without[] = {"aaaaaab", "abcabcabd", "b-ca%bca", "ca-dacada", "-dddddd", "a&b&#99;d"};
 
 	compare_with(texts, ARRAY_LEN(texts));

@@ -102,7 +102,8 @@ static void no_byte_goes_up_before_the_right_name_was_seen(void)
 
 static void a_denied_connect_is_told_in_full_and_asks_nobody(void)
 {
-	static const char *const targets[] = {"other.test:443", "no.wild.test:443", "wild.test:443", "plain.test:22", "127.0.0.1:443", "169.254.169.254:80", "[::1]:443"};
+	static const char *const targets[] = {"other.test:443", "no.wild.test:443",   "wild.test:443", "plain.test:22",
+					      "127.0.0.1:443",  "169.254.169.254:80", "[::1]:443"};
 	struct world w = world_start(usual_policy);
 	struct wire_message m;
 	struct gate_event e;
@@ -118,7 +119,8 @@ static void a_denied_connect_is_told_in_full_and_asks_nobody(void)
 		CHECK_HAS(answer, "\r\nConnection: close\r\n");
 		CHECK_HAS(answer, "{\"error\":\"policy_denied\",\"domain\":\"network\",\"detail\":\"");
 		CHECK_HAS(answer, "\"hint\":\"");
-		CHECK(next_event(&w, &m, &e) && e.verdict == 0 && e.domain == DOMAIN_NETWORK && sv_is(e.subject, targets[i]) && e.rule.n);
+		CHECK(next_event(&w, &m, &e) && e.verdict == 0 && e.domain == DOMAIN_NETWORK &&
+		      sv_is(e.subject, targets[i]) && e.rule.n);
 		wire_message_done(&m);
 	}
 	CHECK(is_silent(w.calls, 50));
@@ -128,9 +130,12 @@ static void a_denied_connect_is_told_in_full_and_asks_nobody(void)
 static void a_malformed_connect_is_refused(void)
 {
 	static const char *const heads[] = {
-		"CONNECT plain.test:443 HTTP/1.1\r\nHost: other.test:443\r\n\r\n", "CONNECT plain.test HTTP/1.1\r\nHost: plain.test\r\n\r\n",
-		"CONNECT plain.test:0 HTTP/1.1\r\nHost: plain.test:0\r\n\r\n",	   "CONNECT a@plain.test:443 HTTP/1.1\r\nHost: plain.test:443\r\n\r\n",
-		"CONNECT plain.test:443 HTTP/1.1\nHost: plain.test:443\n\n",	   "CONNECT plain.test:443 HTTP/1.1\r\nHost: plain.test:443\r\nContent-Length: 5\r\n\r\n",
+		"CONNECT plain.test:443 HTTP/1.1\r\nHost: other.test:443\r\n\r\n",
+		"CONNECT plain.test HTTP/1.1\r\nHost: plain.test\r\n\r\n",
+		"CONNECT plain.test:0 HTTP/1.1\r\nHost: plain.test:0\r\n\r\n",
+		"CONNECT a@plain.test:443 HTTP/1.1\r\nHost: plain.test:443\r\n\r\n",
+		"CONNECT plain.test:443 HTTP/1.1\nHost: plain.test:443\n\n",
+		"CONNECT plain.test:443 HTTP/1.1\r\nHost: plain.test:443\r\nContent-Length: 5\r\n\r\n",
 	};
 	struct world w = world_start(usual_policy);
 	size_t i;
@@ -150,8 +155,13 @@ static void failures_of_egress_have_their_status(void)
 	static const struct {
 		enum gate_failure why;
 		const char *status, *code;
-	} cases[] = {{GATE_FAILURE_NAME, "502", "name_not_resolved"},  {GATE_FAILURE_REFUSED, "502", "connection_refused"}, {GATE_FAILURE_TIMEOUT, "504", "timeout"},
-		     {GATE_FAILURE_ADDRESS, "403", "\"hint\":\"ask the operator to add the address"}, {GATE_FAILURE_RANGE, "403", "\"hint\":\"use another server"}, {GATE_FAILURE_QUOTA, "429", "budget_used_up"},	  {GATE_FAILURE_INTERNAL, "503", "gateway_busy"}};
+	} cases[] = {{GATE_FAILURE_NAME, "502", "name_not_resolved"},
+		     {GATE_FAILURE_REFUSED, "502", "connection_refused"},
+		     {GATE_FAILURE_TIMEOUT, "504", "timeout"},
+		     {GATE_FAILURE_ADDRESS, "403", "\"hint\":\"ask the operator to add the address"},
+		     {GATE_FAILURE_RANGE, "403", "\"hint\":\"use another server"},
+		     {GATE_FAILURE_QUOTA, "429", "budget_used_up"},
+		     {GATE_FAILURE_INTERNAL, "503", "gateway_busy"}};
 	struct world w = world_start(usual_policy);
 	char want[64];
 	const char *answer;
@@ -194,7 +204,8 @@ static void in_raw_tcp_the_server_may_speak_first(void)
 
 static void under_a_bound_no_byte_goes_up_unasked(void)
 {
-	struct world w = world_start("network: {mode: allowlist, max_bytes_out: 1M, allow: [{host: db.test, ports: [5432]}]}");
+	struct world w =
+		world_start("network: {mode: allowlist, max_bytes_out: 1M, allow: [{host: db.test, ports: [5432]}]}");
 	uint64_t id;
 	int up, client = connect_to(&w, "db.test:5432");
 
@@ -233,7 +244,8 @@ static void under_a_bound_no_byte_goes_up_unasked(void)
 static void a_tunnel_to_an_address_is_judged_again_by_its_name(void)
 {
 	static const char open[] = "network: {mode: allowlist, allow: [{cidr: 203.0.113.7/32, ports: [443, 8443]}]}";
-	static const char closed[] = "network: {mode: allowlist, allow: [{cidr: 203.0.113.7/32, ports: [443, 8443]}], deny: [{host: bad.test}]}";
+	static const char closed[] = "network: {mode: allowlist, allow: [{cidr: 203.0.113.7/32, ports: [443, 8443]}], "
+				     "deny: [{host: bad.test}]}";
 	static const char *const ways[] = {"203.0.113.7:443", "203.0.113.7:8443"};
 	AUTO_BUF hello = {0};
 	char room[4096];
@@ -301,8 +313,12 @@ static void socks_says_no_by_its_codes(void)
 		size_t n;
 		int code;
 	} cases[] = {
-		{SOCKS_NAME("\12other.test", "\1\xbb"), 5 + 10 + 2, 2}, {SOCKS_NAME("\7db.test", "\1\xbb"), 5 + 7 + 2, 2},	      {"\5\1\0\1\x7f\0\0\1\1\xbb", 10, 2},
-		{"\5\2\0\1\x7f\0\0\1\1\xbb", 10, 7},			 {"\5\3\0\1\x7f\0\0\1\1\xbb", 10, 7},		      {SOCKS_NAME("\12plain\0test", "\1\xbb"), 5 + 10 + 2, -2},
+		{SOCKS_NAME("\12other.test", "\1\xbb"), 5 + 10 + 2, 2},
+		{SOCKS_NAME("\7db.test", "\1\xbb"), 5 + 7 + 2, 2},
+		{"\5\1\0\1\x7f\0\0\1\1\xbb", 10, 2},
+		{"\5\2\0\1\x7f\0\0\1\1\xbb", 10, 7},
+		{"\5\3\0\1\x7f\0\0\1\1\xbb", 10, 7},
+		{SOCKS_NAME("\12plain\0test", "\1\xbb"), 5 + 10 + 2, -2},
 	};
 	struct world w = world_start(usual_policy);
 	uint64_t id;
@@ -546,9 +562,11 @@ static void several_queries_share_a_connection(void)
 	two[n + 2 + 2 + 1] = 9; /* another id */
 	/* the first whole, the second in two pieces */
 	say(fd, sv_n((char *)two, n + 5));
-	CHECK(hear(fd, (char *)answer, 2) == 2 && hear(fd, (char *)answer + 2, answer[1]) == answer[1] && answer[3] == 7);
+	CHECK(hear(fd, (char *)answer, 2) == 2 && hear(fd, (char *)answer + 2, answer[1]) == answer[1] &&
+	      answer[3] == 7);
 	say(fd, sv_n((char *)two + n + 5, n - 1));
-	CHECK(hear(fd, (char *)answer, 2) == 2 && hear(fd, (char *)answer + 2, answer[1]) == answer[1] && answer[3] == 9);
+	CHECK(hear(fd, (char *)answer, 2) == 2 && hear(fd, (char *)answer + 2, answer[1]) == answer[1] &&
+	      answer[3] == 9);
 	for (i = 0; i < 2; i++)
 		answer[i] = 0xff;
 	say(fd, sv_n((char *)answer, 2));
@@ -599,7 +617,8 @@ static void a_direct_dial_goes_where_it_dialled(void)
 	CHECK_STR(hear_all(client), text);
 	(void)close(client);
 	CHECK(is_silent(w.calls, 0));
-	(void)snprintf(text, sizeof(text), "network: {mode: allowlist, allow: [{cidr: 127.0.0.77/32, ports: [%u]}]}", w.direct);
+	(void)snprintf(text, sizeof(text), "network: {mode: allowlist, allow: [{cidr: 127.0.0.77/32, ports: [%u]}]}",
+		       w.direct);
 	send_policy(&w, text);
 	client = dial("127.0.0.77", w.direct);
 	(void)snprintf(text, sizeof(text), "127.0.0.77:%u", w.direct);

@@ -1,4 +1,5 @@
-/* Streams through the door: they are what their header says, and judged as if they had come by a listener of that kind. */
+/* Streams through the door: they are what their header says, and judged as if they had come by a listener of that kind.
+ */
 #include <arpa/inet.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_log.h>
@@ -71,7 +72,8 @@ static void a_tunnel_between_unlike_sockets_loses_nothing(void)
 			if (writer == 0)
 				say(k ? up : client, sv_n(out, sizeof(out)));
 			else
-				wrong += hear(k ? client : up, in, sizeof(in)) != sizeof(in) || memcmp(in, out, sizeof(in)) != 0;
+				wrong += hear(k ? client : up, in, sizeof(in)) != sizeof(in) ||
+					 memcmp(in, out, sizeof(in)) != 0;
 		}
 		if (writer == 0)
 			_exit(0);
@@ -86,7 +88,8 @@ static void a_tunnel_between_unlike_sockets_loses_nothing(void)
 
 static void what_the_policy_denies_is_denied_at_the_door(void)
 {
-	static const char *const heads[] = {"CONNECT other.test:443 HTTP/1.1\r\nHost: other.test:443\r\n\r\n", "CONNECT 127.0.0.1:443 HTTP/1.1\r\nHost: 127.0.0.1:443\r\n\r\n",
+	static const char *const heads[] = {"CONNECT other.test:443 HTTP/1.1\r\nHost: other.test:443\r\n\r\n",
+					    "CONNECT 127.0.0.1:443 HTTP/1.1\r\nHost: 127.0.0.1:443\r\n\r\n",
 					    "CONNECT 169.254.169.254:80 HTTP/1.1\r\nHost: 169.254.169.254:80\r\n\r\n"};
 	static const struct door_header places[] = {
 		{.kind = DOOR_TRANSPARENT, .family = 4, .port = 443, .address = {127, 0, 0, 1}},
@@ -94,7 +97,10 @@ static void what_the_policy_denies_is_denied_at_the_door(void)
 		{.kind = DOOR_TRANSPARENT, .family = 4, .port = 80, .address = {127, 0, 0, 88}},
 		{.kind = DOOR_TRANSPARENT, .family = 4, .port = 443, .address = {198, 18, 200, 200}},
 		{.kind = DOOR_TRANSPARENT, .family = 6, .port = 443, .address = {[15] = 1}},
-		{.kind = DOOR_TRANSPARENT, .family = 6, .port = 443, .address = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1}},
+		{.kind = DOOR_TRANSPARENT,
+		 .family = 6,
+		 .port = 443,
+		 .address = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1}},
 	};
 	struct world w = world_start(usual_policy);
 	size_t i;
@@ -115,7 +121,8 @@ static void what_the_policy_denies_is_denied_at_the_door(void)
 
 static void a_direct_stream_goes_where_its_header_says(void)
 {
-	static const struct door_header to = {.kind = DOOR_TRANSPARENT, .family = 4, .port = 5432, .address = {127, 0, 0, 88}};
+	static const struct door_header to = {
+		.kind = DOOR_TRANSPARENT, .family = 4, .port = 5432, .address = {127, 0, 0, 88}};
 	struct world w = world_start("network: {mode: allowlist, allow: [{cidr: 127.0.0.88/32, ports: [5432]}]}");
 	uint64_t id;
 	int client = enter(&w, &to, sv_of(""));
@@ -237,7 +244,8 @@ static void say_with(int to, struct sv text, int fd)
 	free(v.iov_base);
 }
 
-/* The door is a UNIX socket, on which a workload can pass descriptors: in the head as it is read, and in what is spliced. */
+/* The door is a UNIX socket, on which a workload can pass descriptors: in the head as it is read, and in what is
+ * spliced. */
 static void descriptors_that_are_passed_are_let_go(void)
 {
 	static const char head[] = "CONNECT db.test:5432 HTTP/1.1\r\nHost: db.test:5432\r\n\r\n";
@@ -296,7 +304,8 @@ static void refuse_one(int kernel)
 	must(send(kernel, &r, sizeof(r), 0) == (ssize_t)sizeof(r), "send");
 }
 
-/* A container stands only after the relay serves, and a dial may be refused before the relay has the socket that tells of it. */
+/* A container stands only after the relay serves, and a dial may be refused before the relay has the socket that tells
+ * of it. */
 static void what_the_kernel_refuses_is_told_by_a_socket_that_comes_later(void)
 {
 	struct world w = world_start(usual_policy);

@@ -24,7 +24,8 @@ static inline void client_response(void *user, struct h2_stream *s, const struct
 	(void)s;
 	(void)buf_printf(&c->log, "%u%s", r->status, r->websocket ? " websocket" : "");
 	for (i = 0; i < r->fields.n; i++)
-		(void)buf_printf(&c->log, " %.*s=%.*s", (int)r->fields.v[i].name.n, r->fields.v[i].name.p, (int)r->fields.v[i].value.n, r->fields.v[i].value.p);
+		(void)buf_printf(&c->log, " %.*s=%.*s", (int)r->fields.v[i].name.n, r->fields.v[i].name.p,
+				 (int)r->fields.v[i].value.n, r->fields.v[i].value.p);
 	(void)buf_str(&c->log, "\n");
 }
 
@@ -53,7 +54,8 @@ static inline void client_closed(void *user, struct h2_stream *s, uint32_t code)
 		(void)buf_printf(&c->log, "closed %u\n", code);
 }
 
-static const struct h2_events client_events = {.response = client_response, .data = client_data, .end = client_end, .closed = client_closed};
+static const struct h2_events client_events = {
+	.response = client_response, .data = client_data, .end = client_end, .closed = client_closed};
 
 static inline void client_run(struct h2_client *c)
 {
@@ -88,9 +90,15 @@ static inline void client_close(struct h2_client *c)
 	buf_done(&c->log);
 }
 
-static inline const char *client_ask(struct h2_client *c, const char *method, const char *host, const char *target, const char *body)
+static inline const char *client_ask(struct h2_client *c, const char *method, const char *host, const char *target,
+				     const char *body)
 {
-	struct http_request r = {.method = sv_of(method), .host = sv_of(host), .port = 80, .target = sv_of(target), .body = body != NULL, .length = HTTP_LENGTH_UNKNOWN};
+	struct http_request r = {.method = sv_of(method),
+				 .host = sv_of(host),
+				 .port = 80,
+				 .target = sv_of(target),
+				 .body = body != NULL,
+				 .length = HTTP_LENGTH_UNKNOWN};
 
 	r.length = body ? HTTP_LENGTH_UNKNOWN : 0;
 	buf_clear(&c->log);

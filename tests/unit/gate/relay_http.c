@@ -24,8 +24,8 @@ static bool starts(const char *s, const char *with)
 
 static void put_head(struct buf *out, const struct http_request *r)
 {
-	(void)buf_printf(out, "%.*s %s://%.*s:%u%.*s\n", (int)r->method.n, r->method.p, r->tls ? "https" : "http", (int)r->host.n, r->host.p, r->port, (int)r->target.n,
-			 r->target.p);
+	(void)buf_printf(out, "%.*s %s://%.*s:%u%.*s\n", (int)r->method.n, r->method.p, r->tls ? "https" : "http",
+			 (int)r->host.n, r->host.p, r->port, (int)r->target.n, r->target.p);
 }
 
 /* Heads of the messages that are complete, and one more that is not. */
@@ -112,7 +112,8 @@ static void smuggled_requests_do_not_reach_egress(void)
 		AUTO_BUF text = {0};
 		const struct http_origin *o;
 
-		if (line[0] == '#' || sscanf(line, "%127s %63s %63s", name, context, verdict) != 3 || starts(context, "response"))
+		if (line[0] == '#' || sscanf(line, "%127s %63s %63s", name, context, verdict) != 3 ||
+		    starts(context, "response"))
 			continue;
 		o = strcmp(context, "proxy") == 0 ? &proxy : strcmp(context, "tls") == 0 ? &tls : &any;
 		(void)snprintf(path, sizeof(path), "%s/%s", CORPUS, name);
@@ -131,7 +132,8 @@ static void smuggled_requests_do_not_reach_egress(void)
 
 static void connections_are_kept_and_pipelined_requests_answered_in_order(void)
 {
-	static const char two[] = "GET http://a.example/1 HTTP/1.1\r\nHost: a.example\r\n\r\nPOST http://b.example/2 HTTP/1.1\r\nHost: b.example\r\nContent-Length: 2\r\n\r\nhiGET http://a.example/3 "
+	static const char two[] = "GET http://a.example/1 HTTP/1.1\r\nHost: a.example\r\n\r\nPOST http://b.example/2 "
+				  "HTTP/1.1\r\nHost: b.example\r\nContent-Length: 2\r\n\r\nhiGET http://a.example/3 "
 				  "HTTP/1.1\r\nHost: a.example\r\n\r\n";
 	struct rig g;
 	size_t i;
@@ -145,14 +147,18 @@ static void connections_are_kept_and_pipelined_requests_answered_in_order(void)
 	g.silent = false;
 	rig_answer(&g, g.x);
 	rig_run(&g);
-	CHECK_STR(rig_seen(&g), "GET http://a.example:80/1\nPOST http://b.example:80/2 body\nend\nGET http://a.example:80/3\n");
-	CHECK_STR(g.got.p, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+	CHECK_STR(rig_seen(&g),
+		  "GET http://a.example:80/1\nPOST http://b.example:80/2 body\nend\nGET http://a.example:80/3\n");
+	CHECK_STR(g.got.p, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: "
+			   "2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
 	for (i = 0; i < 20; i++)
-		CHECK_STR(rig_ask(&g, "GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n"), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+		CHECK_STR(rig_ask(&g, "GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n"),
+			  "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
 	CHECK(!g.closed);
 	CHECK(g.requests == 23);
 	/* half-closed: what was asked is answered */
-	rig_send(&g, sv_of("GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\n\r\nGET http://a.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n"));
+	rig_send(&g, sv_of("GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\n\r\nGET http://a.example/ "
+			   "HTTP/1.1\r\nHost: a.example\r\n\r\n"));
 	CHECK(shutdown(g.client, SHUT_WR) == 0);
 	rig_run(&g);
 	CHECK(g.requests == 25 && g.closed);
@@ -185,10 +191,12 @@ static void old_clients_get_no_chunks_and_a_close(void)
 	rig_open(&g, open_policy);
 	g.answer.length = HTTP_LENGTH_UNKNOWN;
 	rig_connect(&g, &proxy);
-	CHECK_STR(rig_ask(&g, "GET http://a.example/ HTTP/1.0\r\nHost: a.example\r\n\r\n"), "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nok");
+	CHECK_STR(rig_ask(&g, "GET http://a.example/ HTTP/1.0\r\nHost: a.example\r\n\r\n"),
+		  "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nok");
 	CHECK(g.closed);
 	rig_connect(&g, &proxy);
-	CHECK_STR(rig_ask(&g, "GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n"), "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n");
+	CHECK_STR(rig_ask(&g, "GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n"),
+		  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n");
 	CHECK(!g.closed);
 	rig_close(&g);
 }
@@ -298,8 +306,10 @@ static void answers_keep_their_trailers_and_interim_heads(void)
 	g.silent = true;
 	g.answer.length = HTTP_LENGTH_UNKNOWN;
 	rig_connect(&g, &proxy);
-	(void)rig_ask(&g, "GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\nTE: trailers\r\nConnection: TE\r\n\r\n");
-	CHECK(link_respond(g.x, &early) == 0 && link_respond(g.x, &g.answer) == 0 && link_data(g.x, sv_of("ok")) == 2 && link_end(g.x, &trailers) == 0);
+	(void)rig_ask(&g,
+		      "GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\nTE: trailers\r\nConnection: TE\r\n\r\n");
+	CHECK(link_respond(g.x, &early) == 0 && link_respond(g.x, &g.answer) == 0 && link_data(g.x, sv_of("ok")) == 2 &&
+	      link_end(g.x, &trailers) == 0);
 	rig_run(&g);
 	CHECK(starts(g.got.p, "HTTP/1.1 103 "));
 	CHECK(strstr(g.got.p, "link: </a>\r\n") && strstr(g.got.p, "\r\n2\r\nok\r\n0\r\nx-sum: 1\r\n\r\n"));
@@ -409,11 +419,14 @@ static void http2_denials_say_the_same(void)
 	rig_open(&g, "network: {mode: allowlist, allow: [{host: open.example, methods: [GET]}]}");
 	client_open(&c, &g, &plain);
 	got = client_ask(&c, "POST", "open.example", "/", "hello");
-	CHECK(starts(got, "403 content-type=application/json x-proxy-error=blocked-by-allowlist\n{\"error\":\"policy_denied\",\"domain\":\"network\",\"detail\":\""));
+	CHECK(starts(got, "403 content-type=application/json "
+			  "x-proxy-error=blocked-by-allowlist\n{\"error\":\"policy_denied\",\"domain\":\"network\","
+			  "\"detail\":\""));
 	CHECK(g.requests == 0);
 	/* the connection goes on */
 	CHECK_STR(client_ask(&c, "GET", "open.example", "/", NULL), "200\nok\nend 0\n");
-	CHECK_STR(client_ask(&c, "HEAD", "open.example", "/", NULL), "403 content-type=application/json x-proxy-error=blocked-by-allowlist\n\nend 0\n");
+	CHECK_STR(client_ask(&c, "HEAD", "open.example", "/", NULL),
+		  "403 content-type=application/json x-proxy-error=blocked-by-allowlist\n\nend 0\n");
 	got = client_ask(&c, "GET", "open.example", "/?" RIG_PLACEHOLDER, NULL);
 	CHECK(starts(got, "403 "));
 	CHECK(g.requests == 1);
@@ -432,8 +445,11 @@ static void a_method_that_is_not_known_passes_only_where_a_rule_names_it(void)
 		{"network: {mode: public, allow: [{host: open.example, methods: [FROB]}]}", "FROB", "200"},
 		{"network: {mode: allowlist, allow: [{host: open.example}]}", "FROB", "403"},
 		{"network: {mode: allowlist, allow: [{host: open.example}]}", "MKCALENDAR", "200"},
-		{"network: {mode: allowlist, allow: [{host: open.example}, {host: open.example, methods: [X-LIST]}]}", "X-LIST", "200"},
-		{"network: {mode: allowlist, allow: [{host: open.example, methods: [FROB]}], deny: [{host: open.example, paths: [\"/**\"]}]}", "FROB", "403"},
+		{"network: {mode: allowlist, allow: [{host: open.example}, {host: open.example, methods: [X-LIST]}]}",
+		 "X-LIST", "200"},
+		{"network: {mode: allowlist, allow: [{host: open.example, methods: [FROB]}], deny: [{host: "
+		 "open.example, paths: [\"/**\"]}]}",
+		 "FROB", "403"},
 	};
 	char request[128], status[32];
 	struct h2_client c;
@@ -446,7 +462,8 @@ static void a_method_that_is_not_known_passes_only_where_a_rule_names_it(void)
 		CHECK(starts(client_ask(&c, asked[i].method, "open.example", "/a", NULL), asked[i].status));
 		CHECK(g.requests == (strcmp(asked[i].status, "200") == 0));
 		client_close(&c);
-		(void)snprintf(request, sizeof(request), "%s http://open.example/a HTTP/1.1\r\nHost: open.example\r\n\r\n", asked[i].method);
+		(void)snprintf(request, sizeof(request),
+			       "%s http://open.example/a HTTP/1.1\r\nHost: open.example\r\n\r\n", asked[i].method);
 		(void)snprintf(status, sizeof(status), "HTTP/1.1 %s ", asked[i].status);
 		rig_connect(&g, &proxy);
 		CHECK(starts(rig_ask(&g, request), status));
@@ -457,7 +474,8 @@ static void a_method_that_is_not_known_passes_only_where_a_rule_names_it(void)
 
 static void http2_streams_do_not_wait_for_each_other(void)
 {
-	struct http_request r = {.method = sv_of("GET"), .host = sv_of("open.example"), .port = 80, .target = sv_of("/slow")};
+	struct http_request r = {
+		.method = sv_of("GET"), .host = sv_of("open.example"), .port = 80, .target = sv_of("/slow")};
 	struct http_response answer = {.status = 200, .body = true, .length = HTTP_LENGTH_UNKNOWN};
 	struct link_exchange *slow;
 	struct h2_stream *stream;
@@ -488,7 +506,8 @@ static void http2_streams_do_not_wait_for_each_other(void)
 
 static void http2_clients_that_give_up_end_their_request(void)
 {
-	struct http_request r = {.method = sv_of("GET"), .host = sv_of("open.example"), .port = 80, .target = sv_of("/slow")};
+	struct http_request r = {
+		.method = sv_of("GET"), .host = sv_of("open.example"), .port = 80, .target = sv_of("/slow")};
 	struct h2_stream *stream;
 	struct h2_client c;
 	struct rig g;
@@ -514,10 +533,15 @@ static void http2_clients_that_give_up_end_their_request(void)
 	rig_close(&g);
 }
 
-/* In HTTP/2 any 2xx says that it is open (RFC 8441, 5.1); in HTTP/1.1 a server that does not know them answers so, and means the page. */
+/* In HTTP/2 any 2xx says that it is open (RFC 8441, 5.1); in HTTP/1.1 a server that does not know them answers so, and
+ * means the page. */
 static void a_websocket_that_was_not_opened_is_not_said_to_be(void)
 {
-	struct http_request r = {.method = sv_of("GET"), .host = sv_of("open.example"), .port = 80, .target = sv_of("/ws"), .websocket = true};
+	struct http_request r = {.method = sv_of("GET"),
+				 .host = sv_of("open.example"),
+				 .port = 80,
+				 .target = sv_of("/ws"),
+				 .websocket = true};
 	static const uint16_t codes[] = {200, 204, 299, 404};
 	struct http_response no = {.length = HTTP_LENGTH_UNKNOWN};
 	struct h2_client c;
@@ -545,7 +569,11 @@ static void a_websocket_that_was_not_opened_is_not_said_to_be(void)
 
 static void http2_carries_websockets(void)
 {
-	struct http_request r = {.method = sv_of("GET"), .host = sv_of("open.example"), .port = 80, .target = sv_of("/ws"), .websocket = true};
+	struct http_request r = {.method = sv_of("GET"),
+				 .host = sv_of("open.example"),
+				 .port = 80,
+				 .target = sv_of("/ws"),
+				 .websocket = true};
 	struct http_response opened = {.status = 101, .websocket = true};
 	struct h2_stream *stream;
 	struct h2_client c;
@@ -610,12 +638,24 @@ static void placeholders_do_not_pass_in_websockets(void)
 		{{LAST | PING}, {RIG_PLACEHOLDER}, true, false},
 		{{LAST | ODD | TEXT}, {RIG_PLACEHOLDER}, true, false},
 		{{LAST | TEXT, LAST | TEXT}, {"hello", "key=" RIG_PLACEHOLDER}, true, false},
-		{{LAST | TEXT}, {"a long one: 0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789 " RIG_PLACEHOLDER " end"}, true, false},
+		{{LAST | TEXT},
+		 {"a long one: "
+		  "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
+		  " " RIG_PLACEHOLDER " end"},
+		 true,
+		 false},
 		{{TEXT, LAST | PING, LAST}, {"in ", "ping", "two: " RIG_PLACEHOLDER}, true, false},
-		{{LAST | PACKED | TEXT, LAST | TEXT}, {"what looks like one, compressed: " RIG_PLACEHOLDER, "hello"}, false, false},
+		{{LAST | PACKED | TEXT, LAST | TEXT},
+		 {"what looks like one, compressed: " RIG_PLACEHOLDER, "hello"},
+		 false,
+		 false},
 		{{LAST | TEXT, LAST | TEXT}, {"none", "RIG_PLACEHOLDER"}, false, false},
 	};
-	struct http_request r = {.method = sv_of("GET"), .host = sv_of("open.example"), .port = 80, .target = sv_of("/ws"), .websocket = true};
+	struct http_request r = {.method = sv_of("GET"),
+				 .host = sv_of("open.example"),
+				 .port = 80,
+				 .target = sv_of("/ws"),
+				 .websocket = true};
 	struct http_response opened = {.status = 101, .websocket = true};
 	struct h2_stream *stream;
 	struct h2_client c;
@@ -673,23 +713,29 @@ static void what_the_log_could_not_name_does_not_pass(void)
 
 	rig_open(&g, open_policy);
 	rig_connect(&g, &proxy);
-	CHECK(starts(rig_ask(&g, "GET http://known.example/ HTTP/1.1\r\nHost: known.example\r\n\r\n"), "HTTP/1.1 200 "));
+	CHECK(starts(rig_ask(&g, "GET http://known.example/ HTTP/1.1\r\nHost: known.example\r\n\r\n"),
+		     "HTTP/1.1 200 "));
 	/* a second may pass amid this, and make room */
 	for (k = 0; k < 20 && !refused; k++) {
 		for (i = 0; !relay_events_full(g.relay.events); i++) {
 			(void)snprintf(kind, sizeof(kind), "noise%u-%u", k, i);
-			relay_events_tell(g.relay.events, &(struct relay_event){.domain = DOMAIN_NETWORK, .allow = true, .kind = sv_of(kind), .subject = sv_of(kind)});
+			relay_events_tell(g.relay.events, &(struct relay_event){.domain = DOMAIN_NETWORK,
+										.allow = true,
+										.kind = sv_of(kind),
+										.subject = sv_of(kind)});
 		}
 		g.requests = 0;
 		rig_connect(&g, &proxy);
-		refused = starts(rig_ask(&g, "GET http://hidden.example/ HTTP/1.1\r\nHost: hidden.example\r\n\r\n"), "HTTP/1.1 503 ");
+		refused = starts(rig_ask(&g, "GET http://hidden.example/ HTTP/1.1\r\nHost: hidden.example\r\n\r\n"),
+				 "HTTP/1.1 503 ");
 		CHECK(g.requests == !refused);
 		if (!refused)
 			rig_policy(&g, open_policy); /* all kinds are new again */
 	}
 	CHECK(refused && strstr(g.got.p, "the log has not named them all yet"));
 	rig_connect(&g, &proxy);
-	CHECK(k > 1 || starts(rig_ask(&g, "GET http://known.example/ HTTP/1.1\r\nHost: known.example\r\n\r\n"), "HTTP/1.1 200 "));
+	CHECK(k > 1 || starts(rig_ask(&g, "GET http://known.example/ HTTP/1.1\r\nHost: known.example\r\n\r\n"),
+			      "HTTP/1.1 200 "));
 	rig_close(&g);
 }
 

@@ -51,7 +51,8 @@ static void begin(struct ends *e)
 	int pair[2];
 
 	*e = (struct ends){.loop = loop_new()};
-	if (!e->loop || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 || fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0)
+	if (!e->loop || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
+	    fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0)
 		abort();
 	e->peer = pair[1];
 	CHECK(channel_new(e->loop, pair[0], &events, e, &e->channel) == 0);
@@ -114,7 +115,8 @@ static void a_channel_ends_once_and_may_be_freed_at_any_time(void)
 	begin(&e);
 	CHECK(wire_send(e.peer, 1, sv_n("", 0), NULL, 0) == 0 && shutdown(e.peer, SHUT_WR) == 0);
 	steps(&e, 3);
-	CHECK(e.messages == 1 && e.gone == 1 && channel_busy(e.channel) && channel_send(e.channel, 1, sv_n("", 0)) == -EPIPE);
+	CHECK(e.messages == 1 && e.gone == 1 && channel_busy(e.channel) &&
+	      channel_send(e.channel, 1, sv_n("", 0)) == -EPIPE);
 	finish(&e);
 	/* It says what it must not. */
 	begin(&e);
@@ -161,7 +163,8 @@ static unsigned count_of(struct ends *e, uint16_t type, struct gate_usage *usage
 	}
 }
 
-/* A supervisor that does not read: its channel is full, kinds have to make room, and what could not be told of them is told as a number. */
+/* A supervisor that does not read: its channel is full, kinds have to make room, and what could not be told of them is
+ * told as a number. */
 static void what_could_not_be_told_is_counted(void)
 {
 	static char filler[60000];
@@ -178,7 +181,8 @@ static void what_could_not_be_told_is_counted(void)
 		;
 	for (i = 0; i < 3 * RELAY_EVENTS_KINDS; i++) {
 		(void)snprintf(kind, sizeof(kind), "kind %u", i);
-		relay_events_tell(told, &(struct relay_event){.allow = true, .kind = sv_of(kind), .subject = sv_of("s")});
+		relay_events_tell(told,
+				  &(struct relay_event){.allow = true, .kind = sv_of(kind), .subject = sv_of("s")});
 	}
 	for (i = 0; i < 100; i++) {
 		n += count_of(&e, GATE_EVENT, NULL);
@@ -201,7 +205,8 @@ static void no_event_is_lost_however_many_kinds_there_are(void)
 	/* each twice, so that half of them are only counted when their kind has to make room */
 	for (i = 0; i < 4 * RELAY_EVENTS_KINDS; i++) {
 		(void)snprintf(kind, sizeof(kind), "kind %u", i / 2);
-		relay_events_tell(told, &(struct relay_event){.allow = true, .kind = sv_of(kind), .subject = sv_of("s")});
+		relay_events_tell(told,
+				  &(struct relay_event){.allow = true, .kind = sv_of(kind), .subject = sv_of("s")});
 		if (i % 64 == 0)
 			n += count_of(&e, GATE_EVENT, NULL);
 	}
@@ -227,7 +232,8 @@ static void kinds_without_end_do_not_fill_the_log(void)
 	told = relay_events_new(e.loop, e.channel);
 	for (i = 0; i < 20000; i++) {
 		(void)snprintf(kind, sizeof(kind), "host%u", i);
-		relay_events_tell(told, &(struct relay_event){.allow = true, .kind = sv_of(kind), .subject = sv_of(kind)});
+		relay_events_tell(told,
+				  &(struct relay_event){.allow = true, .kind = sv_of(kind), .subject = sv_of(kind)});
 		if (i == 19999)
 			relay_events_flush(told); /* the end, when those that are known still are told */
 		while (wire_receive(e.peer, &m) == 1) {
@@ -257,7 +263,8 @@ static void note_names(struct ends *e, bool named[], unsigned n)
 	unsigned i;
 
 	for (steps(e, 1); wire_receive(e->peer, &m) == 1; steps(e, 1)) {
-		if (m.type == GATE_EVENT && gate_get_event(buf_view(&m.body), &g) == 0 && sv_starts(g.subject, "host")) {
+		if (m.type == GATE_EVENT && gate_get_event(buf_view(&m.body), &g) == 0 &&
+		    sv_starts(g.subject, "host")) {
 			i = (unsigned)strtoul(g.subject.p + 4, NULL, 10);
 			CHECK(i < n);
 			named[i % n] = true;
@@ -299,14 +306,19 @@ static void a_flood_of_denials_hides_no_host_and_no_model(void)
 	for (i = 0; i < NAMES; i++) {
 		/* names, and one host by ever other paths */
 		(void)snprintf(name, sizeof(name), "n%u.test", i);
-		relay_events_tell(told, &(struct relay_event){.domain = DOMAIN_NETWORK, .lookup = true, .subject = sv_of(name)});
-		relay_events_tell(told, &(struct relay_event){.domain = DOMAIN_NETWORK, .kind = sv_of("noise.test"), .subject = sv_of(name)});
+		relay_events_tell(
+			told, &(struct relay_event){.domain = DOMAIN_NETWORK, .lookup = true, .subject = sv_of(name)});
+		relay_events_tell(told, &(struct relay_event){.domain = DOMAIN_NETWORK,
+							      .kind = sv_of("noise.test"),
+							      .subject = sv_of(name)});
 		if (i % 100 == 0)
 			note_denials(&e, named, 2 * EVIL, count);
 	}
 	for (i = 0; i < 2 * EVIL; i++) {
 		(void)snprintf(name, sizeof(name), "evil%u", i);
-		relay_events_tell(told, &(struct relay_event){.domain = i < EVIL ? DOMAIN_NETWORK : DOMAIN_INFERENCE, .kind = sv_of(name), .subject = sv_of(name)});
+		relay_events_tell(told, &(struct relay_event){.domain = i < EVIL ? DOMAIN_NETWORK : DOMAIN_INFERENCE,
+							      .kind = sv_of(name),
+							      .subject = sv_of(name)});
 		note_denials(&e, named, 2 * EVIL, count);
 	}
 	relay_events_flush(told);
@@ -337,12 +349,18 @@ static void a_kind_that_has_room_is_named_however_much_noise_there_is(void)
 		full += !let[i];
 		CHECK(relay_events_full(told) == !let[i]);
 		if (let[i])
-			relay_events_tell(told, &(struct relay_event){.domain = DOMAIN_NETWORK, .allow = true, .kind = sv_of(kind), .subject = sv_of(kind)});
+			relay_events_tell(told, &(struct relay_event){.domain = DOMAIN_NETWORK,
+								      .allow = true,
+								      .kind = sv_of(kind),
+								      .subject = sv_of(kind)});
 		/* those that wait may go on, and make nobody forget them */
 		(void)snprintf(kind, sizeof(kind), "host%u", i % 1000);
 		CHECK(i >= 2000 || relay_events_has_room(told, DOMAIN_NETWORK, sv_of(kind)));
 		if (i < 2000)
-			relay_events_tell(told, &(struct relay_event){.domain = DOMAIN_NETWORK, .allow = true, .kind = sv_of(kind), .subject = sv_of(kind)});
+			relay_events_tell(told, &(struct relay_event){.domain = DOMAIN_NETWORK,
+								      .allow = true,
+								      .kind = sv_of(kind),
+								      .subject = sv_of(kind)});
 		if (i % 2000 == 1999)
 			relay_events_flush(told); /* as time would */
 		note_names(&e, named, HOSTS);
@@ -368,7 +386,8 @@ static void texts_of_events_cannot_fake_anything(void)
 	begin(&e);
 	told = relay_events_new(e.loop, e.channel);
 	memset(longest, 'x', sizeof(longest));
-	relay_events_tell(told, &(struct relay_event){.subject = sv_of("a\n\x1b[2J"), .detail = sv_n(longest, sizeof(longest))});
+	relay_events_tell(
+		told, &(struct relay_event){.subject = sv_of("a\n\x1b[2J"), .detail = sv_n(longest, sizeof(longest))});
 	CHECK(wire_receive(e.peer, &m) == 1 && gate_get_event(buf_view(&m.body), &g) == 0);
 	CHECK(sv_is(g.subject, "a\\x0a\\x1b[2J") && g.detail.n < RELAY_EVENTS_TEXT + 10 && g.rule.n == 0);
 	wire_message_done(&m);
@@ -416,7 +435,8 @@ static struct hello hello_of(const char *name, bool ech)
 
 static void a_name_must_be_the_hosts_own(void)
 {
-	static const char text[] = "network: {mode: public, allow: [{host: get.test, methods: [GET]}], deny: [{host: no.test}]}";
+	static const char text[] =
+		"network: {mode: public, allow: [{host: get.test, methods: [GET]}], deny: [{host: no.test}]}";
 	struct error err;
 	struct policy *p = memory_policy(text, NULL, &err);
 	struct ruleset *rules = net_rules_new(p);
@@ -446,7 +466,8 @@ static void a_name_must_be_the_hosts_own(void)
 	for (i = 0; i < ARRAY_LEN(cases); i++) {
 		struct hello h = hello_of(cases[i].name, cases[i].ech);
 
-		if (!first_name_fault(rules, &h, cases[i].host, cases[i].is_address, 443, cases[i].way) != cases[i].fine) {
+		if (!first_name_fault(rules, &h, cases[i].host, cases[i].is_address, 443, cases[i].way) !=
+		    cases[i].fine) {
 			printf("# case %zu\n", i);
 			CHECK(false);
 		}
@@ -462,7 +483,8 @@ static void the_first_byte_tells_most(void)
 	CHECK(first_look(sv_n("", 0), &h) == FIRST_MORE && first_look(sv_of("G"), &h) == FIRST_HTTP);
 	CHECK(first_look(sv_of("g"), &h) == FIRST_OTHER && first_look(sv_of("\x05"), &h) == FIRST_OTHER);
 	CHECK(first_look(sv_of("\x16"), &h) == FIRST_MORE && first_look(sv_of("\x16\x03"), &h) == FIRST_MORE);
-	CHECK(first_look(sv_of("\x16\x04"), &h) != FIRST_MORE && first_look(sv_n("\x16\x03\x01\x00\x00", 5), &h) == FIRST_BAD);
+	CHECK(first_look(sv_of("\x16\x04"), &h) != FIRST_MORE &&
+	      first_look(sv_n("\x16\x03\x01\x00\x00", 5), &h) == FIRST_BAD);
 }
 
 /* Pipes. */
@@ -513,10 +535,12 @@ static void waiters_for_a_leaf_are_answered_once_each(void)
 	AUTO_BUF body = {0};
 	int pair[2];
 
-	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0 && fcntl(pair[0], F_SETFL, O_NONBLOCK) == 0);
+	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0 &&
+	      fcntl(pair[0], F_SETFL, O_NONBLOCK) == 0);
 	CHECK(relay_leaves_new(loop, pair[0], &leaves) == 0);
 	a.cancels = &b;
-	CHECK(relay_leaf_wait(leaves, &a.wait, sv_of("h.test"), on_leaf, &a) == 0 && relay_leaf_wait(leaves, &b.wait, sv_of("h.test"), on_leaf, &b) == 0 &&
+	CHECK(relay_leaf_wait(leaves, &a.wait, sv_of("h.test"), on_leaf, &a) == 0 &&
+	      relay_leaf_wait(leaves, &b.wait, sv_of("h.test"), on_leaf, &b) == 0 &&
 	      relay_leaf_wait(leaves, &c.wait, sv_of("h.test"), on_leaf, &c) == 0);
 	/* one order for three */
 	CHECK(wire_receive(pair[1], &m) == 1 && m.type == VAULT_MINT);
@@ -529,7 +553,8 @@ static void waiters_for_a_leaf_are_answered_once_each(void)
 	wire_put_sv(&body, sv_of("no certificate"));
 	wire_put_sv(&body, sv_of("no key"));
 	/* twice, the second for nobody */
-	CHECK(wire_send(pair[1], VAULT_MINTED, buf_view(&body), NULL, 0) == 0 && wire_send(pair[1], VAULT_MINTED, buf_view(&body), NULL, 0) == 0);
+	CHECK(wire_send(pair[1], VAULT_MINTED, buf_view(&body), NULL, 0) == 0 &&
+	      wire_send(pair[1], VAULT_MINTED, buf_view(&body), NULL, 0) == 0);
 	(void)loop_step(loop, 100);
 	CHECK(a.answers == 1 && b.answers == 0 && c.answers == 1);
 	/* The vault goes: those who wait hear it, and others need not wait. */
@@ -548,7 +573,8 @@ static const struct check_case cases[] = {
 	CASE(no_event_is_lost_however_many_kinds_there_are),
 	CASE(what_could_not_be_told_is_counted),
 	CASE(kinds_without_end_do_not_fill_the_log),
-	CASE(a_flood_of_denials_hides_no_host_and_no_model), CASE(a_kind_that_has_room_is_named_however_much_noise_there_is),
+	CASE(a_flood_of_denials_hides_no_host_and_no_model),
+	CASE(a_kind_that_has_room_is_named_however_much_noise_there_is),
 	CASE(texts_of_events_cannot_fake_anything),
 	CASE(usage_adds_up_and_is_bounded),
 	CASE(a_name_must_be_the_hosts_own),

@@ -1,6 +1,7 @@
 /*
- * relay_rig: HTTP sessions of the relay with a client and an egress that are the test's own. The client's end is a socketpair, egress the other end of the link: it writes
- * down what it sees and answers as it is told. No network, no clock.
+ * relay_rig: HTTP sessions of the relay with a client and an egress that are the test's own. The client's end is a
+ * socketpair, egress the other end of the link: it writes down what it sees and answers as it is told. No network, no
+ * clock.
  */
 #ifndef CORDON_TESTS_RELAY_RIG_H
 #define CORDON_TESTS_RELAY_RIG_H
@@ -84,12 +85,14 @@ static inline void rig_on_request(void *user, struct link_exchange *x, const str
 	g->requests++;
 	g->provider = r->provider;
 	g->asked_head = sv_is(r->head.method, "HEAD");
-	(void)buf_printf(&g->seen, "%.*s %s://%.*s:%u%.*s", (int)r->head.method.n, r->head.method.p, r->head.tls ? "https" : "http", (int)r->head.host.n,
-			 r->head.host.p, r->head.port, (int)r->head.target.n, r->head.target.p);
+	(void)buf_printf(&g->seen, "%.*s %s://%.*s:%u%.*s", (int)r->head.method.n, r->head.method.p,
+			 r->head.tls ? "https" : "http", (int)r->head.host.n, r->head.host.p, r->head.port,
+			 (int)r->head.target.n, r->head.target.p);
 	for (i = 0; i < r->head.fields.n; i++)
-		(void)buf_printf(&g->seen, " %.*s=%.*s", (int)r->head.fields.v[i].name.n, r->head.fields.v[i].name.p, (int)r->head.fields.v[i].value.n,
-				 r->head.fields.v[i].value.p);
-	(void)buf_printf(&g->seen, "%s%s%s\n", r->head.body ? " body" : "", r->head.websocket ? " websocket" : "", r->head.expect_continue ? " expect" : "");
+		(void)buf_printf(&g->seen, " %.*s=%.*s", (int)r->head.fields.v[i].name.n, r->head.fields.v[i].name.p,
+				 (int)r->head.fields.v[i].value.n, r->head.fields.v[i].value.p);
+	(void)buf_printf(&g->seen, "%s%s%s\n", r->head.body ? " body" : "", r->head.websocket ? " websocket" : "",
+			 r->head.expect_continue ? " expect" : "");
 	if (!r->head.body && !r->head.websocket)
 		g->ends++;
 	if (!g->silent && (g->early || (!r->head.body && !r->head.websocket)))
@@ -113,7 +116,8 @@ static inline void rig_on_end(void *user, struct link_exchange *x, const struct 
 	g->ends++;
 	(void)buf_str(&g->seen, "end");
 	for (i = 0; i < trailers->n; i++)
-		(void)buf_printf(&g->seen, " %.*s=%.*s", (int)trailers->v[i].name.n, trailers->v[i].name.p, (int)trailers->v[i].value.n, trailers->v[i].value.p);
+		(void)buf_printf(&g->seen, " %.*s=%.*s", (int)trailers->v[i].name.n, trailers->v[i].name.p,
+				 (int)trailers->v[i].value.n, trailers->v[i].value.p);
 	(void)buf_str(&g->seen, "\n");
 	if (!g->silent && !g->early)
 		rig_answer(g, x);
@@ -173,13 +177,19 @@ static inline void rig_policy(struct rig *g, const char *text)
 
 static inline void rig_open(struct rig *g, const char *policy)
 {
-	static const struct link_events egress = {
-		.request = rig_on_request, .data = rig_on_data, .end = rig_on_end, .room = rig_on_room, .closed = rig_on_closed, .gone = rig_on_gone};
+	static const struct link_events egress = {.request = rig_on_request,
+						  .data = rig_on_data,
+						  .end = rig_on_end,
+						  .room = rig_on_room,
+						  .closed = rig_on_closed,
+						  .gone = rig_on_gone};
 	static const struct channel_events control = {.message = rig_on_message, .gone = rig_on_control_gone};
-	const struct sv placeholders[] = {sv_of(RIG_PLACEHOLDER), sv_of(RIG_OTHER)}, owners[] = {sv_of("key"), sv_of("other")};
+	const struct sv placeholders[] = {sv_of(RIG_PLACEHOLDER), sv_of(RIG_OTHER)},
+			owners[] = {sv_of("key"), sv_of("other")};
 	int link[2], channel[2];
 
-	*g = (struct rig){.client = -1, .answer = {.status = 200, .body = true, .length = 2}, .answer_body = sv_of("ok")};
+	*g = (struct rig){
+		.client = -1, .answer = {.status = 200, .body = true, .length = 2}, .answer_body = sv_of("ok")};
 	buf_init(&g->seen, 1 << 20);
 	buf_init(&g->body, 64 << 20);
 	buf_init(&g->got, 64 << 20);
@@ -287,8 +297,9 @@ static inline const char *rig_event(struct rig *g)
 	text[0] = '\0';
 	while (!text[0] && wire_receive(g->supervisor, &m) > 0) {
 		if (m.type == GATE_EVENT && gate_get_event(buf_view(&m.body), &e) == 0)
-			(void)snprintf(text, sizeof(text), "%s %.*s | %.*s | %.*s", e.verdict ? "allow" : "deny", (int)e.subject.n, e.subject.p, (int)e.rule.n, e.rule.p,
-				       (int)e.detail.n, e.detail.p);
+			(void)snprintf(text, sizeof(text), "%s %.*s | %.*s | %.*s", e.verdict ? "allow" : "deny",
+				       (int)e.subject.n, e.subject.p, (int)e.rule.n, e.rule.p, (int)e.detail.n,
+				       e.detail.p);
 		wire_message_done(&m);
 	}
 	return text;

@@ -1,6 +1,7 @@
 /*
- * Clients of both versions and egress do, in a random order that is the same each time, all that they can do: ask, stop amid a body, answer early, reset, fail, hang up. Whatever
- * happens, the link stays whole, and nothing is left when all have gone. Run with sanitizers it finds what is used after its end.
+ * Clients of both versions and egress do, in a random order that is the same each time, all that they can do: ask, stop
+ * amid a body, answer early, reset, fail, hang up. Whatever happens, the link stays whole, and nothing is left when all
+ * have gone. Run with sanitizers it finds what is used after its end.
  */
 #include "relay_rig.h"
 
@@ -144,11 +145,15 @@ static void do_h1(struct storm *w, struct client *c)
 	static const char *const texts[] = {
 		"GET http://open.example/a HTTP/1.1\r\nHost: open.example\r\n\r\n",
 		"POST http://open.example/ HTTP/1.1\r\nHost: open.example\r\nContent-Length: 5\r\n\r\nhello",
-		"POST http://open.example/ HTTP/1.1\r\nHost: open.example\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX-B: c\r\n\r\n",
-		"POST http://open.example/ HTTP/1.1\r\nHost: open.example\r\nContent-Length: 40000\r\nExpect: 100-continue\r\n\r\n",
+		"POST http://open.example/ HTTP/1.1\r\nHost: open.example\r\nTransfer-Encoding: "
+		"chunked\r\n\r\n5\r\nhello\r\n0\r\nX-B: c\r\n\r\n",
+		"POST http://open.example/ HTTP/1.1\r\nHost: open.example\r\nContent-Length: 40000\r\nExpect: "
+		"100-continue\r\n\r\n",
 		"GET http://no.example/ HTTP/1.1\r\nHost: no.example\r\n\r\n",
-		"POST http://graph.example/ HTTP/1.1\r\nHost: graph.example\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{\"query\":\"{ meabc }\"",
-		"GET http://open.example/w HTTP/1.1\r\nHost: open.example\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEA==\r\nSec-WebSocket-Version: 13\r\n\r\n",
+		"POST http://graph.example/ HTTP/1.1\r\nHost: graph.example\r\nContent-Type: "
+		"application/json\r\nContent-Length: 20\r\n\r\n{\"query\":\"{ meabc }\"",
+		"GET http://open.example/w HTTP/1.1\r\nHost: open.example\r\nUpgrade: websocket\r\nConnection: "
+		"Upgrade\r\nSec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEA==\r\nSec-WebSocket-Version: 13\r\n\r\n",
 		"HEAD http://open.example/ HTTP/1.0\r\n\r\n",
 		RIG_PLACEHOLDER,
 	};
@@ -181,7 +186,11 @@ static void do_h1(struct storm *w, struct client *c)
 static void ask_h2(struct storm *w, struct client *c)
 {
 	bool body = dice(w, 2);
-	struct http_request r = {.method = sv_of(body ? "POST" : "GET"), .host = sv_of("open.example"), .port = 80, .target = sv_of("/"), .body = body};
+	struct http_request r = {.method = sv_of(body ? "POST" : "GET"),
+				 .host = sv_of("open.example"),
+				 .port = 80,
+				 .target = sv_of("/"),
+				 .body = body};
 
 	r.length = body ? HTTP_LENGTH_UNKNOWN : 0;
 	r.websocket = !body && !dice(w, 4);
@@ -283,8 +292,12 @@ static void one_storm(struct storm *w)
 
 static void whatever_happens_nothing_is_left(void)
 {
-	static const struct link_events egress = {
-		.request = on_request, .data = on_data, .end = on_end, .room = rig_on_room, .closed = on_closed, .gone = on_gone};
+	static const struct link_events egress = {.request = on_request,
+						  .data = on_data,
+						  .end = on_end,
+						  .room = rig_on_room,
+						  .closed = on_closed,
+						  .gone = on_gone};
 	struct storm *w = calloc(1, sizeof(*w));
 	int i, link[2];
 
@@ -292,7 +305,8 @@ static void whatever_happens_nothing_is_left(void)
 		abort();
 	w->seed = 1;
 	memset(w->much, 'z', sizeof(w->much));
-	rig_open(&w->rig, "network: {mode: allowlist, allow: [{host: open.example}, {host: graph.example, graphql: {types: [query]}}]}");
+	rig_open(&w->rig, "network: {mode: allowlist, allow: [{host: open.example}, {host: graph.example, graphql: "
+			  "{types: [query]}}]}");
 	/* an egress of our own in place of the rig's */
 	link_free(w->rig.egress);
 	link_free(w->rig.relay.link);

@@ -1,5 +1,6 @@
 /*
- * What sessions wait for, and how long. The limits are made small, and far apart from each other, so that a limit that is mistaken for another one shows.
+ * What sessions wait for, and how long. The limits are made small, and far apart from each other, so that a limit that
+ * is mistaken for another one shows.
  */
 #include "base/cleanup.h"
 #include "gate/relay/session.h"
@@ -9,7 +10,8 @@
 enum { SOON = 40, NEVER = 3600 * 1000 };
 
 static const struct http_origin proxy = {.proxy = true}, plain = {.host = "open.example", .port = 80};
-static const char open_policy[] = "network: {mode: allowlist, allow: [{host: open.example}, {host: get.example, methods: [GET]}]}";
+static const char open_policy[] =
+	"network: {mode: allowlist, allow: [{host: open.example}, {host: get.example, methods: [GET]}]}";
 
 static bool starts(const char *s, const char *with)
 {
@@ -47,7 +49,8 @@ static bool closes_in_time(struct rig *g)
 	return past >= SOON / 2;
 }
 
-/* For a while of less than a limit. Where the machine does not let us run for longer, it may close, but not before its time. */
+/* For a while of less than a limit. Where the machine does not let us run for longer, it may close, but not before its
+ * time. */
 static void a_little_later(struct rig *g)
 {
 	int64_t past = until_closed(g, SOON / 4);
@@ -62,7 +65,11 @@ static bool stays_open(struct rig *g)
 
 static void a_websocket_does_not_outlive_its_client_on_http2(void)
 {
-	struct http_request r = {.method = sv_of("GET"), .host = sv_of("open.example"), .port = 80, .target = sv_of("/ws"), .websocket = true};
+	struct http_request r = {.method = sv_of("GET"),
+				 .host = sv_of("open.example"),
+				 .port = 80,
+				 .target = sv_of("/ws"),
+				 .websocket = true};
 	struct http_response opened = {.status = 101, .websocket = true};
 	struct h2_stream *stream;
 	struct h2_client c;
@@ -97,7 +104,8 @@ static void a_websocket_does_not_outlive_its_client(void)
 	open_rig(&g)->hangup = SOON;
 	rig_connect(&g, &proxy);
 	g.silent = true;
-	(void)rig_ask(&g, "GET http://open.example/w HTTP/1.1\r\nHost: open.example\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+	(void)rig_ask(&g, "GET http://open.example/w HTTP/1.1\r\nHost: open.example\r\nUpgrade: "
+			  "websocket\r\nConnection: Upgrade\r\n"
 			  "Sec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEA==\r\nSec-WebSocket-Version: 13\r\n\r\n");
 	CHECK(link_respond(g.x, &opened) == 0);
 	CHECK(stays_open(&g));
@@ -164,7 +172,8 @@ static void a_body_may_wait_for_egress(void)
 	open_rig(&g)->progress = SOON;
 	g.hold = true;
 	rig_connect(&g, &proxy);
-	rig_send(&g, sv_of("POST http://open.example/ HTTP/1.1\r\nHost: open.example\r\nContent-Length: 9999999\r\n\r\n"));
+	rig_send(&g,
+		 sv_of("POST http://open.example/ HTTP/1.1\r\nHost: open.example\r\nContent-Length: 9999999\r\n\r\n"));
 	do {
 		n = send(g.client, much, sizeof(much), MSG_NOSIGNAL);
 		rig_run(&g);
@@ -251,7 +260,12 @@ static void an_idle_connection_of_http2_is_closed(void)
 
 static void a_body_of_http2_must_go_on(void)
 {
-	const struct http_request r = {.method = sv_of("POST"), .host = sv_of("open.example"), .port = 80, .target = sv_of("/"), .body = true, .length = HTTP_LENGTH_UNKNOWN};
+	const struct http_request r = {.method = sv_of("POST"),
+				       .host = sv_of("open.example"),
+				       .port = 80,
+				       .target = sv_of("/"),
+				       .body = true,
+				       .length = HTTP_LENGTH_UNKNOWN};
 	struct h2_client c;
 	struct rig g;
 	int i;
@@ -287,7 +301,12 @@ static void who_waits_by_http2_may_wait(void)
 
 static struct h2_stream *upload(struct h2_client *c, const char *host)
 {
-	const struct http_request r = {.method = sv_of("POST"), .host = sv_of(host), .port = 80, .target = sv_of("/"), .body = true, .length = HTTP_LENGTH_UNKNOWN};
+	const struct http_request r = {.method = sv_of("POST"),
+				       .host = sv_of(host),
+				       .port = 80,
+				       .target = sv_of("/"),
+				       .body = true,
+				       .length = HTTP_LENGTH_UNKNOWN};
 	struct h2_stream *s = NULL;
 
 	CHECK(h2_request(c->h2, &r, NULL, &s) == 0);

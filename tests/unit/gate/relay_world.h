@@ -1,7 +1,9 @@
 /*
- * relay_world: a relay as its program runs it, in a process of its own, and its other ends here: supervisor, egress, vault, and the clients inside.
+ * relay_world: a relay as its program runs it, in a process of its own, and its other ends here: supervisor, egress,
+ * vault, and the clients inside.
  *
- * With a program given on the command line (the real cordon-relay) that is started; else we fork, with a stub for HTTP that says on what it was let loose.
+ * With a program given on the command line (the real cordon-relay) that is started; else we fork, with a stub for HTTP
+ * that says on what it was let loose.
  */
 #ifndef CORDON_TESTS_RELAY_WORLD_H
 #define CORDON_TESTS_RELAY_WORLD_H
@@ -68,7 +70,8 @@ static inline int tcp_listener(int type, uint16_t *ret_port)
 	socklen_t n = sizeof(at);
 	int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
 
-	must(fd >= 0 && bind(fd, (struct sockaddr *)&at, n) == 0 && (type != SOCK_STREAM || listen(fd, 4096) == 0), "listen");
+	must(fd >= 0 && bind(fd, (struct sockaddr *)&at, n) == 0 && (type != SOCK_STREAM || listen(fd, 4096) == 0),
+	     "listen");
 	must(getsockname(fd, (struct sockaddr *)&at, &n) == 0, "getsockname");
 	*ret_port = ntohs(at.sin_port);
 	return fd;
@@ -81,7 +84,8 @@ static inline int door_listener(struct world *w)
 
 	w->door.sun_family = AF_UNIX;
 	w->n_door = sizeof(w->door);
-	must(fd >= 0 && bind(fd, (struct sockaddr *)&w->door, sizeof(w->door.sun_family)) == 0 && listen(fd, 4096) == 0, "door");
+	must(fd >= 0 && bind(fd, (struct sockaddr *)&w->door, sizeof(w->door.sun_family)) == 0 && listen(fd, 4096) == 0,
+	     "door");
 	must(getsockname(fd, (struct sockaddr *)&w->door, &w->n_door) == 0, "getsockname");
 	return fd;
 }
@@ -90,7 +94,9 @@ static inline void set_wait(int fd)
 {
 	const struct timeval t = {.tv_sec = WAIT_MS / 1000};
 
-	must(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t)) == 0 && setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t)) == 0, "timeout");
+	must(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t)) == 0 &&
+		     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t)) == 0,
+	     "timeout");
 }
 
 static inline int dial(const char *address, uint16_t port)
@@ -217,7 +223,8 @@ static inline void show_events(struct world *w)
 
 	while (poll(&p, 1, 0) == 1 && wire_receive(w->control, &m) == 1) {
 		if (m.type == GATE_EVENT && gate_get_event(buf_view(&m.body), &e) == 0)
-			printf("# relay: %s %.*s | %.*s | %.*s\n", e.verdict ? "allow" : "deny", (int)e.subject.n, e.subject.p, (int)e.rule.n, e.rule.p, (int)e.detail.n, e.detail.p);
+			printf("# relay: %s %.*s | %.*s | %.*s\n", e.verdict ? "allow" : "deny", (int)e.subject.n,
+			       e.subject.p, (int)e.rule.n, e.rule.p, (int)e.detail.n, e.detail.p);
 		wire_message_done(&m);
 	}
 }
@@ -248,7 +255,8 @@ static inline size_t query(const char *name, uint16_t type, unsigned char *out)
 /* Asks over UDP. The length of the answer; the address is its last four bytes, where it has one. */
 static inline size_t ask_udp(struct world *w, const char *name, uint16_t type, unsigned char answer[1500])
 {
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(w->dns_udp), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in at = {
+		.sin_family = AF_INET, .sin_port = htons(w->dns_udp), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	AUTO_FD fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	size_t n = query(name, type, answer);
 	ssize_t r;
@@ -260,7 +268,8 @@ static inline size_t ask_udp(struct world *w, const char *name, uint16_t type, u
 }
 
 /*
- * What was said before is in force now: whoever is answered by a later query has been behind it in the relay's queues, or beside it in one iteration.
+ * What was said before is in force now: whoever is answered by a later query has been behind it in the relay's queues,
+ * or beside it in one iteration.
  */
 static inline void world_sync(struct world *w)
 {
@@ -433,7 +442,8 @@ static inline void send_setup(struct world *w, const char *policy)
 		(void)close(fds[i]);
 }
 
-/* The listeners are any address's: a policy that names ports of the test's own gets them by %u, which is the direct listener's. */
+/* The listeners are any address's: a policy that names ports of the test's own gets them by %u, which is the direct
+ * listener's. */
 static inline struct world world_start_with(const char *policy, rlim_t fds)
 {
 	static const int types[4] = {SOCK_SEQPACKET, SOCK_STREAM, SOCK_SEQPACKET, SOCK_SEQPACKET};
@@ -593,7 +603,8 @@ void http_serve(struct relay *r, struct stream *s, const struct http_origin *o)
 	n = stream_read(s, room, sizeof(room) - 1);
 	room[n > 0 ? n : 0] = '\0';
 	room[strcspn(room, "\r\n")] = '\0';
-	k = snprintf(text, sizeof(text), "STUB proxy=%d tls=%d inference=%d %s:%u %s", o->proxy, o->tls, o->inference, o->host, o->port, room);
+	k = snprintf(text, sizeof(text), "STUB proxy=%d tls=%d inference=%d %s:%u %s", o->proxy, o->tls, o->inference,
+		     o->host, o->port, room);
 	(void)stream_write(s, text, (size_t)k);
 	stream_close(s);
 	relay_connection_over(r);
@@ -640,8 +651,8 @@ static const char usual_policy[] = "network:\n"
 			     "  deny: [{host: no.wild.test}]\n";
 
 /*
- * A network of our own, where it can be had: neither ports nor the packet filter of anybody else come into these tests. Direct dials ask the kernel for the original destination, and a redirect on the
- * host would answer.
+ * A network of our own, where it can be had: neither ports nor the packet filter of anybody else come into these tests.
+ * Direct dials ask the kernel for the original destination, and a redirect on the host would answer.
  */
 static inline void leave_network(void)
 {

@@ -1,4 +1,5 @@
-/* What egress may do with its sockets once it is confined, and how it knows the machine's own addresses without more. */
+/* What egress may do with its sockets once it is confined, and how it knows the machine's own addresses without more.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -92,7 +93,9 @@ static int place_itself(void)
 {
 	cpu_set_t all;
 
-	return sched_getaffinity(0, sizeof(all), &all) < 0 || sched_getcpu() < 0 ? -1 : sched_setaffinity(0, sizeof(all), &all);
+	return sched_getaffinity(0, sizeof(all), &all) < 0 || sched_getcpu() < 0
+		       ? -1
+		       : sched_setaffinity(0, sizeof(all), &all);
 }
 
 static int set_flags(void)
@@ -126,7 +129,10 @@ static int dial(void)
 {
 	const struct sockaddr_in nobody = {.sin_family = AF_INET, .sin_port = htons(1), .sin_addr = loopback.sin_addr};
 
-	return connect(socket(AF_INET, SOCK_STREAM, 0), (const struct sockaddr *)&nobody, sizeof(nobody)) < 0 && errno == ECONNREFUSED ? 0 : -1;
+	return connect(socket(AF_INET, SOCK_STREAM, 0), (const struct sockaddr *)&nobody, sizeof(nobody)) < 0 &&
+			       errno == ECONNREFUSED
+		       ? 0
+		       : -1;
 }
 
 /* What wait() says of a confined child that does it. */
@@ -136,7 +142,8 @@ static int confined(int (*act)(void))
 	int status = -1;
 
 	if (pid == 0) {
-		if (role_confine(&(struct role_needs){.may = ROLE_DIAL, .first_closed = 64, .descriptors = 64, .memory = 512 << 20}) < 0)
+		if (role_confine(&(struct role_needs){
+			    .may = ROLE_DIAL, .first_closed = 64, .descriptors = 64, .memory = 512 << 20}) < 0)
 			_exit(99);
 		_exit(act() == 0 ? 0 : 1);
 	}
@@ -146,7 +153,8 @@ static int confined(int (*act)(void))
 
 static void what_dials_cannot_bind_or_listen(void)
 {
-	int (*const acts[])(void) = {bind_stream, bind_datagram, bind_datagram6, listen_unbound, raw_netlink, set_address};
+	int (*const acts[])(void) = {bind_stream,    bind_datagram, bind_datagram6,
+				     listen_unbound, raw_netlink,   set_address};
 	size_t i;
 	int status;
 

@@ -69,9 +69,12 @@ static void json(struct buf *out, struct sv in)
 enum names { SHORT_NAMES = 7, ALL_NAMES = 37 };
 static void html(struct buf *out, struct sv in, unsigned zeros, enum names n_named)
 {
-	static const char *const named[ALL_NAMES] = {"&amp;", "<lt;", ">gt;", "\"quot;", "'apos;", "+plus;", "/sol;", "_lowbar;", ".period;", "=equals;", ":colon;",
-					    "&AMP;", "<LT;", ">GT;", "\"QUOT;", "_UnderBar;", "-hyphen;", "-dash;", "@commat;", "!excl;", "#num;", "$dollar;", "%percnt;",
-					    "(lpar;", ")rpar;", "*ast;", ",comma;", ";semi;", "?quest;", "[lsqb;", "\\bsol;", "]rsqb;", "^Hat;", "`grave;", "{lcub;", "|vert;", "}rcub;"};
+	static const char *const named[ALL_NAMES] = {
+		"&amp;",    "<lt;",     ">gt;",     "\"quot;", "'apos;",  "+plus;",   "/sol;",    "_lowbar;",
+		".period;", "=equals;", ":colon;",  "&AMP;",   "<LT;",    ">GT;",     "\"QUOT;",  "_UnderBar;",
+		"-hyphen;", "-dash;",   "@commat;", "!excl;",  "#num;",   "$dollar;", "%percnt;", "(lpar;",
+		")rpar;",   "*ast;",    ",comma;",  ";semi;",  "?quest;", "[lsqb;",   "\\bsol;",  "]rsqb;",
+		"^Hat;",    "`grave;",  "{lcub;",   "|vert;",  "}rcub;"};
 	size_t i, k;
 
 	for (i = 0; i < in.n; i++) {
@@ -80,7 +83,11 @@ static void html(struct buf *out, struct sv in, unsigned zeros, enum names n_nam
 		if (k < n_named && draw(2))
 			(void)buf_printf(out, "&%s", named[k] + 1);
 		else if (strchr("&%\\", in.p[i]) || draw(3) == 0)
-			(void)buf_printf(out, draw(2) ? "&#%0*u;" : draw(2) ? "&#x%0*x;" : "&#X%0*X;", (int)draw(zeros), (unsigned char)in.p[i]);
+			(void)buf_printf(out,
+					 draw(2)   ? "&#%0*u;"
+					 : draw(2) ? "&#x%0*x;"
+						   : "&#X%0*X;",
+					 (int)draw(zeros), (unsigned char)in.p[i]);
 		else
 			(void)buf_char(out, in.p[i]);
 	}
@@ -283,7 +290,8 @@ static void an_event_passes_at_once_and_a_tail_of_text_waits(void)
 {
 	struct scrub *s = make(key);
 	struct scrub_stream *t = scrub_stream_new(s);
-	char event[] = "data: {\"delta\":\"hello sk-\"}\n\n", half[] = "x sk-tes", rest[] = "ting", blank[] = " ", whole[64];
+	char event[] = "data: {\"delta\":\"hello sk-\"}\n\n", half[] = "x sk-tes", rest[] = "ting", blank[] = " ",
+	     whole[64];
 	struct sv o;
 
 	CHECK(scrub_stream_feed(t, event, strlen(event), &o) == 0);
@@ -325,9 +333,11 @@ static void what_time_released_is_gone_and_the_rest_is_still_replaced(void)
 
 static void a_stream_that_runs_looks_for_new_credentials(void)
 {
-	struct scrub *s = make("secret-0123456789"), *second = make("another-987654321"), *third = make("a third one, 1234");
+	struct scrub *s = make("secret-0123456789"), *second = make("another-987654321"),
+		     *third = make("a third one, 1234");
 	struct scrub_stream *t = scrub_stream_new(s);
-	char first[] = "a secr", more[] = "et-0123456789\nano", rest[] = "ther-987654321\nsec", last[] = "ret-0123456789\n";
+	char first[] = "a secr", more[] = "et-0123456789\nano", rest[] = "ther-987654321\nsec",
+	     last[] = "ret-0123456789\n";
 	struct sv o;
 	unsigned i;
 
@@ -422,13 +432,17 @@ static void numbers_of_html_are_undone_with_zeros_before_them(void)
 	scrub_unref(s);
 }
 
-/* The worst that can be found: hexadecimal, each digit escaped twice, all of both, as long as it can be; in pieces of one byte. */
+/* The worst that can be found: hexadecimal, each digit escaped twice, all of both, as long as it can be; in pieces of
+ * one byte. */
 static void names_of_html_are_undone(void)
 {
 	static const char secret[] = "sk_a.b-c/d+e=f:g&h";
-	static const char *const texts[] = {"sk&lowbar;a&period;b&hyphen;c&sol;d&plus;e&equals;f&colon;g&AMP;h", "sk&UnderBar;a.b&dash;c/d+e=f:g&amp;h", "sk&#95a&#x2e;b&#45c/d+e&#61f:g&#38h",
+	static const char *const texts[] = {"sk&lowbar;a&period;b&hyphen;c&sol;d&plus;e&equals;f&colon;g&AMP;h",
+					    "sk&UnderBar;a.b&dash;c/d+e=f:g&amp;h",
+					    "sk&#95a&#x2e;b&#45c/d+e&#61f:g&#38h",
 					    "sk&amp;lowbar;a.b-c/d+e=f:g&amp;AMP;h"};
-	static const char *const ends[] = {"sk_a.b-c/d+e=f:g&amp", "sk_a.b-c/d+e=f:g&AMP", "sk_a.b-c/d+e=f:g&amp ", "sk_a.b-c/d+e=f:g&AMP\"x"};
+	static const char *const ends[] = {"sk_a.b-c/d+e=f:g&amp", "sk_a.b-c/d+e=f:g&AMP", "sk_a.b-c/d+e=f:g&amp ",
+					   "sk_a.b-c/d+e=f:g&AMP\"x"};
 	struct scrub *s = make(secret), *bare = make("sk_a.b-c/d+e=f:g&");
 	AUTO_BUF out = {0};
 	uint64_t hits;
@@ -451,13 +465,20 @@ static void backslashes_before_signs_are_undone(void)
 {
 	static const char secret[] = "-sk_a.b/d+e=f&g%h~i~sekrit";
 	static const char *const texts[] = {
-		"\\-sk\\_a\\.b\\/d\\+e\\=f\\&g\\%h\\~i\\~sekrit", "-sk\\_a.b/d+e=f\\&amp;g\\%25h~i~sekrit", "\\\\\\-sk\\\\\\_a\\\\\\.b\\\\/d\\\\+e\\\\=f\\\\\\&g\\\\\\%h\\\\\\~i\\\\\\~sekrit",
-		"%5C-sk%5C_a.b/d+e=f&g%25h~i~sekrit", "\\u005c-sk\\u005c_a.b/d+e=f&g%h\\u005c~i~sekrit", "x\\%2573y\\%252Dsk_a.b/d+e=f&g%h~i~sekri%74", "\\%2Dsk_a.b/d+e=f&g%h~i~sekri%74",
+		"\\-sk\\_a\\.b\\/d\\+e\\=f\\&g\\%h\\~i\\~sekrit",
+		"-sk\\_a.b/d+e=f\\&amp;g\\%25h~i~sekrit",
+		"\\\\\\-sk\\\\\\_a\\\\\\.b\\\\/d\\\\+e\\\\=f\\\\\\&g\\\\\\%h\\\\\\~i\\\\\\~sekrit",
+		"%5C-sk%5C_a.b/d+e=f&g%25h~i~sekrit",
+		"\\u005c-sk\\u005c_a.b/d+e=f&g%h\\u005c~i~sekrit",
+		"x\\%2573y\\%252Dsk_a.b/d+e=f&g%h~i~sekri%74",
+		"\\%2Dsk_a.b/d+e=f&g%h~i~sekri%74",
 		/* base64 of the secret, and of what escapes it */
-		"LXNrX2EuYi9kK2U9ZiZnJWh\\+aX5zZWtyaXQ\\=", "XC1za1xfYVwuYlwvZFwrZVw9ZlwmZ1wlaFx+aVx+c2Vrcml0",
+		"LXNrX2EuYi9kK2U9ZiZnJWh\\+aX5zZWtyaXQ\\=",
+		"XC1za1xfYVwuYlwvZFwrZVw9ZlwmZ1wlaFx+aVx+c2Vrcml0",
 	};
 	/* where one is looked for, it stays */
-	static const char *const kept[] = {"ab\\-cd%zz\\Gh", "ab\\-cd&#37;zz\\Gh", "ab%5c-cd%25zz%5cGh", "ab\\\\-cd%zz\\\\Gh"};
+	static const char *const kept[] = {"ab\\-cd%zz\\Gh", "ab\\-cd&#37;zz\\Gh", "ab%5c-cd%25zz%5cGh",
+					   "ab\\\\-cd%zz\\\\Gh"};
 	struct scrub *s = make(secret), *with = make("ab\\-cd%zz\\Gh");
 	AUTO_BUF out = {0};
 	uint64_t hits;
@@ -499,7 +520,8 @@ static void the_longest_form_is_replaced_to_its_first_byte(void)
 	buf_init(&twice, 1 << 20);
 	buf_init(&out, 1 << 20);
 	for (i = 0; i < 160; i++)
-		(void)buf_printf(&once, "\\u%04x", (unsigned char)"0123456789abcdef"[i % 2 ? secret[i / 2] & 15 : secret[i / 2] >> 4]);
+		(void)buf_printf(&once, "\\u%04x",
+				 (unsigned char)"0123456789abcdef"[i % 2 ? secret[i / 2] & 15 : secret[i / 2] >> 4]);
 	for (i = 0; i < once.n; i++)
 		(void)buf_printf(&twice, "&#x%08x;", (unsigned char)once.p[i]);
 	s = make(secret);
@@ -530,7 +552,8 @@ static void equal_secret(char *to, size_t n, bool blank)
 	to[n] = '\0';
 }
 
-/* The same bytes in the same pieces, to two streams whose secrets differ; time passes for both alike. False: one found its secret. */
+/* The same bytes in the same pieces, to two streams whose secrets differ; time passes for both alike. False: one found
+ * its secret. */
 static bool same_pieces(struct scrub_stream *const t[2], struct sv in)
 {
 	char piece[2][64];
@@ -635,17 +658,21 @@ static void headers_are_scrubbed_by_value_and_dropped_by_name(void)
 
 static void a_name_that_was_put_into_lower_case_hides_nothing(void)
 {
-	static const char *const names[] = {"x-sk-secret+abcd.0123", "sk-secret+abcd.0123", "x-u2stu2vjcmv0k0fiy0qumdeymw", "%53k-secret+a%62%43d.0123", "x-536b2d5365637265742b416263442e30313233"};
+	static const char *const names[] = {"x-sk-secret+abcd.0123", "sk-secret+abcd.0123",
+					    "x-u2stu2vjcmv0k0fiy0qumdeymw", "%53k-secret+a%62%43d.0123",
+					    "x-536b2d5365637265742b416263442e30313233"};
 	struct scrub *s = make("Sk-Secret+AbcD.0123");
 	struct arena *a = arena_new();
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names); i++) {
-		struct http_field v[] = {{sv_of(names[i]), sv_of("1")}, {sv_of("server"), sv_of("sk-SECRET+abcd.0123 is another text")}};
+		struct http_field v[] = {{sv_of(names[i]), sv_of("1")},
+					 {sv_of("server"), sv_of("sk-SECRET+abcd.0123 is another text")}};
 		struct http_fields f = {v, 2};
 
 		CHECK(scrub_fields(s, &f, a) >= 1);
-		CHECK(f.n == 1 && sv_is(f.v[0].name, "server") && sv_is(f.v[0].value, "sk-SECRET+abcd.0123 is another text"));
+		CHECK(f.n == 1 && sv_is(f.v[0].name, "server") &&
+		      sv_is(f.v[0].value, "sk-SECRET+abcd.0123 is another text"));
 	}
 	arena_free(a);
 	scrub_unref(s);

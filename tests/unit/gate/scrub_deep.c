@@ -11,7 +11,8 @@
 static const char secret[] = "sk-Test_7f/Q+0123456789:pa\"ss&w";
 static const char placeholder[] = "sk-placeholder";
 
-/* Encodings: each writes `in` to `out`. What they add before and behind it is of the same coding, as in a page that was encoded as a whole. */
+/* Encodings: each writes `in` to `out`. What they add before and behind it is of the same coding, as in a page that was
+ * encoded as a whole. */
 
 static void plain(struct buf *out, struct sv in)
 {
@@ -72,7 +73,9 @@ static void base64_json_lines(struct buf *out, struct sv in)
 
 static void base64_indented(struct buf *out, struct sv in)
 {
-	static const char *const ends[] = {"\n    ", "\n\t", " \n", " \t\r\n  ", "\r\n                                    ", "\\n      ", "\\r\\n\\t", "  \\n  ", " &#13;&#10; ", " %20 \n"};
+	static const char *const ends[] = {
+		"\n    ",    "\n\t",      " \n",     " \t\r\n  ",    "\r\n                                    ",
+		"\\n      ", "\\r\\n\\t", "  \\n  ", " &#13;&#10; ", " %20 \n"};
 
 	put_base64(out, in, base64_standard, draw(2) ? 48 : 76, ends[draw(ARRAY_LEN(ends))]);
 }
@@ -163,14 +166,16 @@ static void html(struct buf *out, struct sv in)
 }
 
 /*
- * What escapes as little as its reader can do with, and other signs by chance: the "&", "#" or ";" of a reference stays, or the backslash of an escape, or digits of both do.
+ * What escapes as little as its reader can do with, and other signs by chance: the "&", "#" or ";" of a reference
+ * stays, or the backslash of an escape, or digits of both do.
  */
 static void url_a_little(struct buf *out, struct sv in)
 {
 	size_t i;
 
 	for (i = 0; i < in.n; i++)
-		(void)buf_printf(out, in.p[i] == '%' || in.p[i] == '+' || draw(3) == 0 ? "%%%02X" : "%c", (unsigned)(unsigned char)in.p[i]);
+		(void)buf_printf(out, in.p[i] == '%' || in.p[i] == '+' || draw(3) == 0 ? "%%%02X" : "%c",
+				 (unsigned)(unsigned char)in.p[i]);
 }
 
 static void json_a_little(struct buf *out, struct sv in)
@@ -178,7 +183,8 @@ static void json_a_little(struct buf *out, struct sv in)
 	size_t i;
 
 	for (i = 0; i < in.n; i++)
-		(void)buf_printf(out, in.p[i] == '"' || draw(3) == 0 ? "\\u%04x" : "%c", (unsigned)(unsigned char)in.p[i]);
+		(void)buf_printf(out, in.p[i] == '"' || draw(3) == 0 ? "\\u%04x" : "%c",
+				 (unsigned)(unsigned char)in.p[i]);
 }
 
 static void html_a_little(struct buf *out, struct sv in)
@@ -186,7 +192,8 @@ static void html_a_little(struct buf *out, struct sv in)
 	size_t i;
 
 	for (i = 0; i < in.n; i++)
-		(void)buf_printf(out, draw(3) == 0 ? (draw(2) ? "&#%u;" : "&#x%x;") : "%c", (unsigned)(unsigned char)in.p[i]);
+		(void)buf_printf(out, draw(3) == 0 ? (draw(2) ? "&#%u;" : "&#x%x;") : "%c",
+				 (unsigned)(unsigned char)in.p[i]);
 }
 
 /* As js-cookie writes a value: "&" and "#" stay. */
@@ -195,7 +202,8 @@ static void cookie(struct buf *out, struct sv in)
 	size_t i;
 
 	for (i = 0; i < in.n; i++)
-		(void)buf_printf(out, strchr("%;,\"\\() ", in.p[i]) ? "%%%02X" : "%c", (unsigned)(unsigned char)in.p[i]);
+		(void)buf_printf(out, strchr("%;,\"\\() ", in.p[i]) ? "%%%02X" : "%c",
+				 (unsigned)(unsigned char)in.p[i]);
 }
 
 /* As templates write text: numbers for signs, a semicolon behind each. */
@@ -204,7 +212,8 @@ static void template(struct buf *out, struct sv in)
 	size_t i;
 
 	for (i = 0; i < in.n; i++)
-		(void)buf_printf(out, strchr("/=+-_&\"'<>:", in.p[i]) ? "&#x%X;" : "%c", (unsigned)(unsigned char)in.p[i]);
+		(void)buf_printf(out, strchr("/=+-_&\"'<>:", in.p[i]) ? "&#x%X;" : "%c",
+				 (unsigned)(unsigned char)in.p[i]);
 }
 
 static void html_padded(struct buf *out, struct sv in)
@@ -264,7 +273,9 @@ static const struct {
 	       {"references of HTML", html, 12, false}};
 
 /* What is written once, as these, is found. */
-static coding_fn *const single[] = {base64_lines, base64_pem, base64_json_lines, base64_indented, hex_lines, hex_indented, html_padded, html_open, slashes, capitals, small_letters};
+static coding_fn *const single[] = {base64_lines, base64_pem,   base64_json_lines, base64_indented,
+				    hex_lines,    hex_indented, html_padded,       html_open,
+				    slashes,      capitals,     small_letters};
 
 static const struct {
 	coding_fn *fn;
@@ -295,7 +306,8 @@ static void feed(struct scrub *s, struct sv in, unsigned most, struct buf *out)
 	scrub_stream_free(t);
 }
 
-/* From its first byte to its last it was replaced: at least so many bytes, in one piece but for what is equal by chance. */
+/* From its first byte to its last it was replaced: at least so many bytes, in one piece but for what is equal by
+ * chance. */
 static void check_gone(const char *what, struct sv in, struct sv out, size_t least)
 {
 	size_t i, first = in.n, last = 0, same = 0, most = 0;
@@ -359,7 +371,8 @@ static void what_is_encoded_twice_is_found_however_it_is_split(void)
 		for (k = 0; k < ARRAY_LEN(codings); k++)
 			for (round = 0; round < 40 && !(codings[i].fn == hex_mixed && codings[k].runs); round++) {
 				(void)snprintf(what, sizeof(what), "%s in %s", codings[i].name, codings[k].name);
-				one_round(s, what, codings[i].fn, codings[k].fn, codings[i].twelfths * codings[k].twelfths);
+				one_round(s, what, codings[i].fn, codings[k].fn,
+					  codings[i].twelfths * codings[k].twelfths);
 			}
 	scrub_unref(s);
 }
@@ -385,12 +398,14 @@ static void lines_are_found_in_what_is_encoded_once_more(void)
 	for (i = 0; s && i < ARRAY_LEN(in_lines); i++)
 		for (round = 0; round < 100; round++) {
 			for (k = 0; k < ARRAY_LEN(codings); k++)
-				one_round(s, codings[k].name, in_lines[i].fn, codings[k].fn, in_lines[i].twelfths * codings[k].twelfths);
+				one_round(s, codings[k].name, in_lines[i].fn, codings[k].fn,
+					  in_lines[i].twelfths * codings[k].twelfths);
 			one_round(s, "numbers without an end", in_lines[i].fn, html_open, in_lines[i].twelfths * 36);
 			if (in_lines[i].fn != base64_pem) /* between the halves of its breaks nobody puts one */
 				one_round(s, "backslashes", in_lines[i].fn, slashes, in_lines[i].twelfths * 12);
 			for (k = 0; k < ARRAY_LEN(in_lines); k++)
-				one_round(s, "lines in lines", in_lines[i].fn, in_lines[k].fn, in_lines[i].twelfths * in_lines[k].twelfths);
+				one_round(s, "lines in lines", in_lines[i].fn, in_lines[k].fn,
+					  in_lines[i].twelfths * in_lines[k].twelfths);
 		}
 	scrub_unref(s);
 }
@@ -418,7 +433,8 @@ static void put_spaced(struct buf *out, struct sv in, unsigned how)
 
 static void an_escape_that_is_partly_escaped_again_is_found(void)
 {
-	static coding_fn *const inner[] = {url, json, html, template, url_a_little, json_a_little, html_a_little, html_padded, html_open};
+	static coding_fn *const inner[] = {url,           json,          html,        template, url_a_little,
+					   json_a_little, html_a_little, html_padded, html_open};
 	static coding_fn *const outer[] = {url, json, html, cookie, url_a_little, json_a_little, html_a_little};
 	struct scrub *s = make();
 	char what[64];
@@ -462,8 +478,13 @@ static void utf16_and_rows_of_numbers_are_found_however_they_are_split(void)
 
 static void a_line_that_is_no_base64_is_not_kept_waiting(void)
 {
-	static const char *const lines[] = {"data: abc\n", "data: x\n\n", "what may be ", "in 10 20 ", "0123456789012345678901234567890123456789012345 7\n",
-					    "01234567890123456789012345678901234567890123456789\n\n", "01234567890123456789012345678901234567890123456789  -\n",
+	static const char *const lines[] = {"data: abc\n",
+					    "data: x\n\n",
+					    "what may be ",
+					    "in 10 20 ",
+					    "0123456789012345678901234567890123456789012345 7\n",
+					    "01234567890123456789012345678901234567890123456789\n\n",
+					    "01234567890123456789012345678901234567890123456789  -\n",
 					    "01234567890123456789012345678901234567890123456789 \n \n"};
 	struct scrub *s = make();
 	struct sv ready;

@@ -90,9 +90,15 @@ static void a_secret_split_over_frames_is_replaced(void)
 				CHECK(scrub_all(s, buf_view(&in), piece, &out, &hits) == 0 && hits == 1);
 				CHECK(out.n == in.n && !memmem(out.p, out.n, key, cut < 6 ? 6 : cut));
 				/* headers, pings and all else are where they were */
-				CHECK(memmem(out.p, out.n, "\x89\x04ping", 6) && memmem(out.p, out.n, "\x81\x06" "a word", 8) && memmem(out.p, out.n, " and more", 9));
+				CHECK(memmem(out.p, out.n, "\x89\x04ping", 6) &&
+				      memmem(out.p, out.n,
+					     "\x81\x06"
+					     "a word",
+					     8) &&
+				      memmem(out.p, out.n, " and more", 9));
 				for (k = 0; k < in.n && k < out.n; k++)
-					CHECK(in.p[k] == out.p[k] || (out.p[k] >= 0x21 && out.p[k] < 0x7f && in.p[k] >= 0x21));
+					CHECK(in.p[k] == out.p[k] ||
+					      (out.p[k] >= 0x21 && out.p[k] < 0x7f && in.p[k] >= 0x21));
 			}
 		}
 	}
@@ -131,7 +137,8 @@ static void put_part(struct buf *out, unsigned first, struct sv text)
 /* In a message and a control frame beside it, or in two of these. */
 static void a_secret_split_over_control_frames_and_messages_is_replaced(void)
 {
-	static const unsigned pairs[][2] = {{0x89, 0x89}, {0x81, 0x89}, {0x89, 0x81}, {0x81, 0x88}, {0x8a, 0x89}, {0x89, 0x88}, {0x01, 0x89}};
+	static const unsigned pairs[][2] = {{0x89, 0x89}, {0x81, 0x89}, {0x89, 0x81}, {0x81, 0x88},
+					    {0x8a, 0x89}, {0x89, 0x88}, {0x01, 0x89}};
 	struct scrub *s = make(key);
 	size_t i, cut, piece, k;
 	uint64_t hits;
@@ -150,9 +157,12 @@ static void a_secret_split_over_control_frames_and_messages_is_replaced(void)
 
 				buf_init(&out, 4096);
 				CHECK(scrub_all(s, buf_view(&in), piece, &out, &hits) == 0 && hits == 1);
-				CHECK(out.n == in.n && !memmem(out.p, out.n, key, cut < 6 ? 6 : cut) && !memmem(out.p, out.n, key + cut, sizeof(key) - 1 - cut > 3 ? sizeof(key) - 1 - cut : 4));
+				CHECK(out.n == in.n && !memmem(out.p, out.n, key, cut < 6 ? 6 : cut) &&
+				      !memmem(out.p, out.n, key + cut,
+					      sizeof(key) - 1 - cut > 3 ? sizeof(key) - 1 - cut : 4));
 				for (k = 0; k < in.n && k < out.n; k++)
-					CHECK(in.p[k] == out.p[k] || (out.p[k] >= 0x21 && out.p[k] < 0x7f && in.p[k] >= 0x21));
+					CHECK(in.p[k] == out.p[k] ||
+					      (out.p[k] >= 0x21 && out.p[k] < 0x7f && in.p[k] >= 0x21));
 			}
 		}
 	scrub_unref(s);

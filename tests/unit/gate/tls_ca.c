@@ -107,7 +107,8 @@ static void addresses_get_leaves_of_their_own_kind(void)
 
 static void what_is_no_host_gets_no_certificate(void)
 {
-	static const char *const bad[] = {"", "A.test", "a.test.", "a..b", "a,DNS:b", "*.", "*", "*.*.a", "a b", "[::1]", "::1%lo", "1.2.3", "https://a"};
+	static const char *const bad[] = {"",      "A.test", "a.test.", "a..b",   "a,DNS:b", "*.",       "*",
+					  "*.*.a", "a b",    "[::1]",   "::1%lo", "1.2.3",   "https://a"};
 	struct tls_ca *ca = new_ca();
 	X509 *wild = mint(ca, "*.example.test");
 	AUTO_BUF cert = {0}, key = {0};
@@ -260,10 +261,15 @@ static void a_broken_block_is_named(void)
 	buf_init(&out, 20000);
 	CHECK(bundle_add(&out, sv_of("-----BEGIN CERTIFICATE-----\nMAA=\n"), "f", &err) == -1);
 	CHECK_STR(err.text, "f: certificate 1 has no end");
-	CHECK(bundle_add(&out, sv_of("-----BEGIN CERTIFICATE-----\nM!A=\n-----END CERTIFICATE-----\n"), "f", &err) == -1);
+	CHECK(bundle_add(&out, sv_of("-----BEGIN CERTIFICATE-----\nM!A=\n-----END CERTIFICATE-----\n"), "f", &err) ==
+	      -1);
 	CHECK_STR(err.text, "f: certificate 1 is not valid PEM");
-	CHECK(bundle_add(&out, sv_of("-----BEGIN CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----\nAAAA\n-----END CERTIFICATE-----\n"), "f", &err) == -1);
-	CHECK(bundle_add(&out, sv_of("-----BEGIN CERTIFICATE-----\nMAAA\n-----END CERTIFICATE-----\n"), "f", &err) == -1);
+	CHECK(bundle_add(&out,
+			 sv_of("-----BEGIN CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----\nAAAA\n-----END "
+			       "CERTIFICATE-----\n"),
+			 "f", &err) == -1);
+	CHECK(bundle_add(&out, sv_of("-----BEGIN CERTIFICATE-----\nMAAA\n-----END CERTIFICATE-----\n"), "f", &err) ==
+	      -1);
 	CHECK(bundle_add(&out, sv_of("nothing"), "f", &err) == 0);
 }
 
@@ -331,9 +337,11 @@ static void other_programs_accept_chain_and_store(void)
 	write_file(folder, "store.p12", buf_view(&store));
 	write_file(folder, "leaf.der", buf_view(&leaf));
 	if (run_in(folder, "command -v openssl") == 0)
-		CHECK(run_in(folder, "openssl verify -x509_strict -purpose sslserver -verify_hostname api.example.test -CAfile root.pem leaf.der") == 0);
+		CHECK(run_in(folder, "openssl verify -x509_strict -purpose sslserver -verify_hostname api.example.test "
+				     "-CAfile root.pem leaf.der") == 0);
 	if (run_in(folder, "command -v keytool") == 0)
-		CHECK(run_in(folder, "keytool -list -keystore store.p12 -storepass changeit | grep trustedCertEntry") == 0);
+		CHECK(run_in(folder, "keytool -list -keystore store.p12 -storepass changeit | grep trustedCertEntry") ==
+		      0);
 	CHECK(run_in(folder, "rm -f root.pem store.p12 leaf.der") == 0);
 	snprintf(store.p, store.cap, "%s/log", folder);
 	CHECK(unlink(store.p) == 0 && rmdir(folder) == 0);

@@ -148,7 +148,8 @@ static void two_names_in_one_list_or_in_two_extensions_are_bad(void)
 	AUTO_BUF twice = {0};
 	struct hello h;
 
-	/* list of two entries; an entry of another type; a list longer than its extension; bytes behind the list; no list at all */
+	/* list of two entries; an entry of another type; a list longer than its extension; bytes behind the list; no
+	 * list at all */
 	CHECK(parse_ext(0, sv_n("\0\x0c\0\0\3a.a\0\0\3b.b", 14), &h) == HELLO_BAD);
 	CHECK(parse_ext(0, sv_n("\0\6\1\0\3a.a", 8), &h) == HELLO_BAD);
 	CHECK(parse_ext(0, sv_n("\0\7\0\0\3a.a", 8), &h) == HELLO_BAD);

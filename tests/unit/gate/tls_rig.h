@@ -1,5 +1,6 @@
 /*
- * tls_rig: two ends of a connection on one loop, by real handshakes: what is written goes as far as it goes, and what comes is collected.
+ * tls_rig: two ends of a connection on one loop, by real handshakes: what is written goes as far as it goes, and what
+ * comes is collected.
  */
 #ifndef CORDON_TESTS_TLS_RIG_H
 #define CORDON_TESTS_TLS_RIG_H
@@ -199,7 +200,8 @@ MAYBE void settle(struct world *w)
 	last = loop_now(w->loop);
 	for (;;) {
 		loop_step(w->loop, 30);
-		now = w->a.in.n + w->b.in.n + w->a.out.n + w->b.out.n + w->a.open + w->b.open + w->a.failed + w->b.failed + w->a.ended + w->b.ended;
+		now = w->a.in.n + w->b.in.n + w->a.out.n + w->b.out.n + w->a.open + w->b.open + w->a.failed +
+		      w->b.failed + w->a.ended + w->b.ended;
 		if (now != before)
 			last = loop_now(w->loop);
 		else if (loop_now(w->loop) - last >= 30)

@@ -30,7 +30,9 @@ static void a_handshake_and_data_survive_delivery_byte_by_byte(void)
 	world_init(&w);
 	unix_pair(a);
 	unix_pair(b);
-	must(stream_new(w.loop, a[0], on_stream, &w.a, &w.a.stream) == 0 && stream_new(w.loop, b[0], on_stream, &w.b, &w.b.stream) == 0, "stream");
+	must(stream_new(w.loop, a[0], on_stream, &w.a, &w.a.stream) == 0 &&
+		     stream_new(w.loop, b[0], on_stream, &w.b, &w.b.stream) == 0,
+	     "stream");
 	d = (struct drip){.fds = {{a[1], b[1]}, {b[1], a[1]}}, .loop = w.loop};
 	drip_some(&d);
 	secure(&w, "a.test", "a.test");
@@ -185,7 +187,8 @@ static void pieces_of_an_iovec_arrive_in_order(void)
 	settle(&w);
 	CHECK(stream_writev(w.a.stream, v, 4) == 40008);
 	settle(&w);
-	CHECK(w.b.in.n == 40008 && memcmp(w.b.in.p, "head", 4) == 0 && memcmp(w.b.in.p + 4, text, 40000) == 0 && memcmp(w.b.in.p + 40004, "head", 4) == 0);
+	CHECK(w.b.in.n == 40008 && memcmp(w.b.in.p, "head", 4) == 0 && memcmp(w.b.in.p + 4, text, 40000) == 0 &&
+	      memcmp(w.b.in.p + 40004, "head", 4) == 0);
 	world_done(&w);
 }
 

@@ -80,7 +80,9 @@ static struct tls_leaf *shifted_leaf(const struct tls_ca *ca, int days)
 	buf_init(&key, 10000);
 	buf_init(&ca_cert, 10000);
 	buf_init(&ca_key, 10000);
-	must(tls_ca_mint(ca, sv_of("a.test"), &cert, &key, &err) == 0 && tls_ca_export(ca, &ca_cert, &ca_key, &err) == 0, "mint");
+	must(tls_ca_mint(ca, sv_of("a.test"), &cert, &key, &err) == 0 &&
+		     tls_ca_export(ca, &ca_cert, &ca_key, &err) == 0,
+	     "mint");
 	p = (const unsigned char *)cert.p;
 	k = (const unsigned char *)ca_key.p;
 	x = d2i_X509(NULL, &p, (long)cert.n);
@@ -108,7 +110,8 @@ static void a_certificate_past_or_before_its_time_is_refused(void)
 		serve(&w, shifted_leaf(w.ca, days[i]), ALPN_H1);
 		settle(&w);
 		CHECK(w.a.failed == 1 && stream_failure(w.a.stream) == STREAM_CERT_EXPIRED);
-		CHECK_STR(stream_failure_text(w.a.stream), i == 0 ? "certificate has expired" : "certificate is not yet valid");
+		CHECK_STR(stream_failure_text(w.a.stream),
+			  i == 0 ? "certificate has expired" : "certificate is not yet valid");
 		side_done(&w.a);
 		side_done(&w.b);
 	}

@@ -22,7 +22,8 @@ static const char file[] =
 	"credentials:\n"
 	"  one: {from: {env: VAULT_TEST_KEY}, hosts: [h.test], inject: {bearer: true}}\n"
 	"  two: {from: {command: [echo, two-from-command]}, hosts: [\"*.two.test\"], inject: {query: key}}\n"
-	"  slow: {from: {command: [sh, -c, \"sleep 0.3; echo slow-from-command\"]}, hosts: [\"slow.test\"], inject: {query: key}}\n"
+	"  slow: {from: {command: [sh, -c, \"sleep 0.3; echo slow-from-command\"]}, hosts: [\"slow.test\"], inject: "
+	"{query: key}}\n"
 	"  failing: {from: {command: [sh, -c, \"sleep 0.3; exit 3\"]}, hosts: [\"slow.test\"], inject: {query: key}}\n"
 	"  unset: {from: {env: VAULT_TEST_NONE}, hosts: [h.test], inject: {bearer: true}}\n"
 	"  twin: {from: {command: [echo, other-value]}, hosts: [h.test], inject: {bearer: true}, env: VAULT_TEST_KEY}\n"
@@ -53,7 +54,9 @@ static int be_vault(int supervisor)
 	if (credentials_parse("f", sv_of(file), &c, &err) < 0 || runner_start(c, &runner) < 0)
 		return 1;
 	json_object_seed(0);
-	if (mint_new(&mint, &err) < 0 || role_confine(&(struct role_needs){.may = ROLE_POLL, .first_closed = 64, .descriptors = 64, .memory = 512 << 20}) < 0)
+	if (mint_new(&mint, &err) < 0 ||
+	    role_confine(&(struct role_needs){
+		    .may = ROLE_POLL, .first_closed = 64, .descriptors = 64, .memory = 512 << 20}) < 0)
 		return 2;
 	v = vault_new(c, mint, &base, supervisor, runner);
 	return v && vault_serve(v, &err) == 0 ? 0 : 3;
