@@ -59,7 +59,7 @@ ok "... or with the one above" takes app/deep/key up kept "$CORDON" run --policy
 ok "another file can be moved with its folder" takes app/deep/other folder taken "$CORDON" run --policy "$tmp/policy.yaml" --
 rm -rf app taken take.py
 
-# A FIFO that may be waited for is judged as any other file.
+# A FIFO that may be waited for is judged as any other file, and by who made it.
 cat >"$work/fifo.py" <<'END'
 import os, sys, time
 end = time.monotonic() + 20
@@ -87,7 +87,17 @@ fifo_is() # NAME WANT WORD...
 }
 ok "a FIFO with a denied name is not opened for writing" fifo_is app/.env kept "$CORDON" run --
 ok "... nor one with a protected name" fifo_is app/.envrc kept "$CORDON" run --
-ok "... but another" fifo_is app/other written "$CORDON" run --
+ok "... nor any other of the host's" fifo_is app/other kept "$CORDON" run --
+ok "without a sandbox it is (control)" fifo_is app/other written
+own_fifo()
+{
+	rm -rf app && mkdir app
+	"$CORDON" run -- sh -c 'mkfifo app/own && echo mine >app/own' &
+	run=$!
+	until_true [ -p app/own ]
+	[ "$(timeout 20 cat app/own)" = mine ] && wait "$run"
+}
+ok "... but the workload's own, to which it waits for the host to read" own_fifo
 rm -rf app fifo.py
 
 # Where the path of an open file is too long to be told, the file gets no other name, unless it has none yet.
