@@ -75,7 +75,7 @@ def ask(path):
         os.write(os.open(path, os.O_WRONLY | os.O_NONBLOCK), b"order")
 os.chdir(sys.argv[1])
 print("up", flush=True)
-for i in range(1200):
+for i in range(300): # a copy may not have it
     if os.path.exists("made"):
         break
     time.sleep(0.05)
