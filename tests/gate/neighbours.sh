@@ -86,4 +86,13 @@ kill -KILL "$begun"
 end 2>/dev/null
 "$CORDON" run --workdir "$work" -- sh -c 'echo again >conf/policy.yaml'
 is "the file of a run that was killed can be written" "$(cat "$work/conf/policy.yaml")" "again"
+# Two that begin at the same moment: the one that could change what the other follows plans once more.
+refused=0
+for ((i = 0; i < 20; i++)); do
+	new=$(mktemp -d "$tmp/both.XXXXXX") && cp "$tmp/before.yaml" "$new/policy.yaml" && cd "$new" || exit 1
+	"$CORDON" run -p policy.yaml -- sleep 0.1 >/dev/null 2>&1 &
+	"$CORDON" run -- true >/dev/null 2>"$tmp/both.err" || refused=$((refused + 1))
+	wait $!
+done
+is "none of those that begin beside one that follows a file is refused for that" "$refused" 0
 finish
