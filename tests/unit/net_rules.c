@@ -749,8 +749,8 @@ static struct world random_world(uint64_t *s)
 	static const char *const modes[] = {"allowlist", "allowlist", "allowlist", "public", "none"};
 	static const char *const providers[] = {
 		"", "inference: {providers: {v: {kind: openai, url: \"http://a.test:1/v1\"}}}\n",
-		"inference: {providers: {v: {kind: openai, url: \"http://b.a.test:22/v1\", credential: k}, w: {kind: "
-		"openai, url: \"http://8.8.8.8/v1\", credential: k}}}\n"};
+		("inference: {providers: {v: {kind: openai, url: \"http://b.a.test:22/v1\", credential: k}, "
+		 "w: {kind: openai, url: \"http://8.8.8.8/v1\", credential: k}}}\n")};
 	AUTO_BUF text = {0};
 	uint32_t i, n;
 
