@@ -203,11 +203,12 @@ static const char *judge(const struct orders *o, int to, const char *name)
 
 static void remember(struct orders *o, const char *name, const char *why)
 {
-	struct orders_refused *r = &o->refused[o->n_refused];
+	struct orders_refused *r;
 	AUTO_BUF shown = {0};
 
 	if (o->n_refused++ >= ORDERS_NAMED)
 		return;
+	r = &o->refused[o->n_refused - 1];
 	buf_init(&shown, 8 * PATH_BYTES);
 	text_escape(&shown, sv_of(o->at.n ? o->at.p + 1 : ""), PATH_MAX);
 	if (*name) {
