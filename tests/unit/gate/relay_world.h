@@ -52,6 +52,7 @@ struct world {
 	socklen_t n_door;
 	uint64_t generation;
 	rlim_t fds; /* 0: as many as we have */
+	int room;   /* of the sockets of tunnels, both ways, in bytes; 0: what the kernel likes */
 };
 
 static inline void must(bool ok, const char *what)
@@ -110,13 +111,23 @@ static inline int dial(const char *address, uint16_t port)
 	return fd;
 }
 
+/* What a socket, and those that come from it when it listens, may hold each way; 0: what the kernel likes. */
+static inline void set_room(int fd, int bytes)
+{
+	must(bytes == 0 || (setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes)) == 0 &&
+			    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes)) == 0),
+	     "room");
+}
+
 /* A connection, as egress dials one: the relay's end is to be passed on and closed. */
-static inline void tcp_pair(int *ours, int *theirs)
+static inline void tcp_pair(int room, int *ours, int *theirs)
 {
 	uint16_t port;
 	AUTO_FD listener = tcp_listener(SOCK_STREAM, &port);
 
+	set_room(listener, room);
 	*ours = dial("127.0.0.1", port);
+	set_room(*ours, room);
 	*theirs = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	must(*theirs >= 0, "accept");
 }
@@ -325,7 +336,7 @@ static inline int give_up(struct world *w, uint64_t id)
 	AUTO_FD theirs = -1;
 	int ours;
 
-	tcp_pair(&ours, &theirs);
+	tcp_pair(w->room, &ours, &theirs);
 	buf_init(&body, 16);
 	wire_put_u64(&body, id);
 	must(wire_send(w->calls, GATE_TUNNEL_UP, buf_view(&body), &theirs, 1) == 0, "GATE_TUNNEL_UP");
@@ -430,6 +441,7 @@ static inline void send_setup(struct world *w, const char *policy)
 	setup.listeners[4].kind = GATE_LISTEN_INFERENCE;
 	setup.listeners[5].kind = GATE_LISTEN_DOOR;
 	fds[1] = tcp_listener(SOCK_STREAM, &w->proxy);
+	set_room(fds[1], w->room);
 	fds[2] = tcp_listener(SOCK_STREAM, &w->direct);
 	fds[3] = tcp_listener(SOCK_DGRAM, &w->dns_udp);
 	fds[4] = tcp_listener(SOCK_STREAM, &w->dns_tcp);
@@ -444,10 +456,10 @@ static inline void send_setup(struct world *w, const char *policy)
 
 /* The listeners are any address's: a policy that names ports of the test's own gets them by %u, which is the direct
  * listener's. */
-static inline struct world world_start_with(const char *policy, rlim_t fds)
+static inline struct world world_start_with(const char *policy, rlim_t fds, int room)
 {
 	static const int types[4] = {SOCK_SEQPACKET, SOCK_STREAM, SOCK_SEQPACKET, SOCK_SEQPACKET};
-	struct world w = {.fds = fds};
+	struct world w = {.fds = fds, .room = room};
 	int *ours[4] = {&w.control, &w.link, &w.calls, &w.vault}, theirs[4], pair[2], i;
 	struct wire_message m;
 
@@ -470,7 +482,7 @@ static inline struct world world_start_with(const char *policy, rlim_t fds)
 
 static inline struct world world_start(const char *policy)
 {
-	return world_start_with(policy, 0);
+	return world_start_with(policy, 0, 0);
 }
 
 /* The supervisor ends its side; the relay must end well. */
@@ -494,6 +506,7 @@ static inline int connect_to(struct world *w, const char *target)
 	char head[600];
 	int fd = dial("127.0.0.1", w->proxy);
 
+	set_room(fd, w->room);
 	(void)snprintf(head, sizeof(head), "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, target);
 	say(fd, sv_of(head));
 	return fd;
