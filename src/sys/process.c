@@ -10,6 +10,7 @@
 #include <linux/kcmp.h>
 #include <linux/sched.h>
 #include <linux/securebits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,10 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "sys/raw.h"
+
+enum { LOOK_MS = 10 };
 
 /* clone3() gives a sibling our own signal, and takes none for it. */
 static pid_t fork_with(uint64_t flags, int cgroup_fd, bool *ret_in_cgroup, int *ret_pidfd)
@@ -113,6 +117,33 @@ void sys_continue_stopped(pid_t child)
 
 	if (waitid(P_PID, (id_t)child, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child)
 		(void)kill(child, SIGCONT);
+}
+
+/* Has it ended? One that was stopped, or is late, is killed. */
+static bool has_ended(pid_t child, bool late, int *ret_status)
+{
+	pid_t r = waitpid(child, ret_status, WNOHANG | WUNTRACED);
+
+	if (r == child && !WIFSTOPPED(*ret_status))
+		return true;
+	if (r == child || late)
+		(void)kill(child, SIGKILL);
+	return false;
+}
+
+bool sys_wait_for(pid_t child, int ms, int *ret_status)
+{
+	AUTO_FD pidfd = sys_pidfd_open(child);
+	struct pollfd p = {.fd = pidfd, .events = POLLIN}; /* negative: we sleep */
+	int64_t end = now_ms() + ms, now;
+
+	do {
+		(void)poll(&p, 1, LOOK_MS); /* of a child that was stopped it does not tell */
+		now = now_ms();
+		if (has_ended(child, now >= end, ret_status))
+			return true;
+	} while (now < end + ms);
+	return false;
 }
 
 bool sys_shares_files(pid_t a, pid_t b)

@@ -41,6 +41,13 @@ int sys_pidfd_getfd(int pidfd, int fd);
  */
 void sys_continue_stopped(pid_t child);
 
+/*
+ * Waits for a child of ours, for so long at most. One that takes longer is killed, and one that others of its user stop
+ * at once: we wait for no such. False: it does not even end by that in as long again, as where a file system does not
+ * answer; whoever reaps all hears of it later.
+ */
+bool sys_wait_for(pid_t child, int ms, int *ret_status);
+
 /* Whether two threads have one table of open files. False also where it cannot be told. */
 bool sys_shares_files(pid_t a, pid_t b);
 

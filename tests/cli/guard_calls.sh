@@ -14,7 +14,7 @@ fresh()
 	rm -rf "${work:?}"/* "${own:?}"/*
 }
 
-# same NAME PROGRAM: of Python. It stands in the work folder, and has an empty one below /tmp as OWN.
+# same NAME PROGRAM: of Python. It stands in the work folder, and has an empty one below /tmp as OWN. with_time: a command before that of the sandbox.
 same()
 {
 	local program="import ctypes, os, socket, sys
@@ -30,7 +30,8 @@ $2"
 	fresh
 	"$py" -c "$program" "$own" >"$tmp/want" 2>&1
 	fresh
-	inside "$py" -c "$program" "$own" </dev/null
+	# shellcheck disable=SC2086 # words
+	outside ${with_time:-} "$CORDON" run --policy "$tmp/policy.yaml" -- "$py" -c "$program" "$own" </dev/null
 	is "$1" "$status:$said$told" "0:$(cat "$tmp/want")"
 }
 
@@ -54,6 +55,16 @@ for n in 3, 4, 5, 6, 7, 8, 9, 12, 40, 500:
         s.detach()
 s = socket.socket(socket.AF_UNIX)
 print(tried(s.bind, "/proc/self/fd/77/x"), s.getsockname(), sorted(os.listdir("d")))'
+
+# One that opened it would wait for whoever opens its other end, and all calls of the sandbox behind it.
+with_time="timeout -k 5 120" same "nobody opens what stands below a descriptor that a socket is bound through, whatever number it has" '
+import fcntl
+os.makedirs("d/%d" % os.getpid()); os.mkfifo("d/%d/status" % os.getpid()); os.umask(0o27)
+for n in range(3, 65):
+    fd = fcntl.fcntl(os.open("d", os.O_PATH), fcntl.F_DUPFD, 600); os.closerange(3, 600); os.dup2(fd, n)
+    s = socket.socket(socket.AF_UNIX)
+    print(n, tried(s.bind, "/proc/self/fd/%d/s%d" % (n, n)), oct(os.stat("d/s%d" % n).st_mode))
+    s.detach()'
 
 same "addresses are taken byte by byte: with a NUL and without, as long as they may be and longer" '
 def bind(path, size=None, family=socket.AF_UNIX):

@@ -1,7 +1,6 @@
 #include "sandbox/native/guard_bind.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,9 +13,10 @@
 #include "sandbox/native/guard_make.h"
 #include "sandbox/native/own_files.h"
 #include "sys/lookup.h"
+#include "sys/process.h"
 #include "sys/unix_file.h"
 
-enum { TAKE_BACK_TRIES = 3 };
+enum { TAKE_BACK_TRIES = 3, CHILD_MS = 2000 };
 
 struct address {
 	union {
@@ -69,34 +69,36 @@ static int prove(const struct job *j, int sock, struct place *p)
 }
 
 /* bind() takes no folder: we stand where the caller does for a moment. */
-static int bind_here(const struct job *j, int sock, const struct address *a, int cwd)
+static int bind_here(int sock, const struct address *a, int cwd)
 {
 	int r;
 
 	if (fchdir(cwd) < 0)
 		return -errno;
-	guard_wear_umask(j);
 	r = bind(sock, &a->any, (socklen_t)a->n) < 0 ? -errno : 0;
 	if (chdir("/") < 0)
 		_exit(1);
 	return r;
 }
 
-/* In a child, whose fds are its own: N is the caller's. */
+/* In a child, whose fds are its own: N is the caller's, and may be the number of any of ours. So what we have under a
+ * number of our own is used no more from there on: not the eyes, which would look into the caller's folder. */
 static int bind_as_caller(const struct job *j, int sock, const struct address *a, int cwd, int n)
 {
-	int theirs = guard_base(&j->g->eyes, j->call->pid, n), mine = fcntl(sock, F_DUPFD_CLOEXEC, n + 1),
-	    here = fcntl(cwd, F_DUPFD_CLOEXEC, n + 1);
+	int theirs = guard_base(&j->g->eyes, j->call->pid, n), mine, here;
 
 	if (theirs < 0)
 		return theirs;
+	mine = fcntl(sock, F_DUPFD_CLOEXEC, n + 1);
+	here = fcntl(cwd, F_DUPFD_CLOEXEC, n + 1);
 	if (mine < 0 || here < 0 || (theirs != n && dup3(theirs, n, O_CLOEXEC) < 0))
 		return -EMFILE;
-	return bind_here(j, mine, a, here);
+	return bind_here(mine, a, here);
 }
 
-/* The address goes through the caller's /proc/self/fd/N, and ours are not only ours (sys/beside.h). Others of its user
- * may stop or kill the child: we wait for no such, and what it did is looked at. */
+/* The address goes through the caller's /proc/self/fd/N, and ours are not only ours (sys/beside.h). The child may be
+ * stopped or killed by others of its user, or wait for a file system: we wait for neither, and what it did is looked
+ * at. */
 static int bind_by_fd(const struct job *j, int sock, const struct address *a, int cwd, int n)
 {
 	pid_t child = fork();
@@ -106,9 +108,7 @@ static int bind_by_fd(const struct job *j, int sock, const struct address *a, in
 		return -EAGAIN;
 	if (child == 0)
 		_exit(-bind_as_caller(j, sock, a, cwd, n));
-	while (waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status))
-		(void)kill(child, SIGKILL);
-	return WIFEXITED(status) ? -WEXITSTATUS(status) : 0;
+	return sys_wait_for(child, CHILD_MS, &status) && WIFEXITED(status) ? -WEXITSTATUS(status) : 0;
 }
 
 /* One of another sandbox's network, which came by another socket, is not bound: nobody could say afterwards where. */
@@ -140,8 +140,9 @@ static int bind_path(const struct job *j, int sock, const struct address *a)
 		r = guard_may_make(j, &p, GUARD_FILE);
 	if (r == 0) {
 		through = guard_through_fd(j->call->pid, path);
+		guard_wear_umask(j);
 		own_files_begin(j->g->own);
-		r = through < 0 ? bind_here(j, sock, a, cwd) : bind_by_fd(j, sock, a, cwd, through);
+		r = through < 0 ? bind_here(sock, a, cwd) : bind_by_fd(j, sock, a, cwd, through);
 		if (r == 0)
 			r = prove(j, sock, &p);
 		own_files_end(j->g->own);
