@@ -22,6 +22,7 @@
 #include "sandbox/native/guard_judge.h"
 #include "sandbox/native/guard_make.h"
 #include "sandbox/native/guard_mode.h"
+#include "sys/close_socket.h"
 #include "sys/names.h"
 
 /* Path argument i, relative to dirfd argument d (or the current folder, where d is negative). */
@@ -186,7 +187,7 @@ static int link_followed(const struct job *j, int d, const char *path, struct pl
 {
 	AUTO_FD base =
 		path[0] == '/' ? -1 : guard_base(&j->g->eyes, j->call->pid, d < 0 ? AT_FDCWD : arg_fd(j, (unsigned)d));
-	AUTO_FD mine = -1;
+	AUTO_SHARED_FD mine = -1;
 
 	if (path[0] != '/' && base < 0)
 		return base;
@@ -196,7 +197,7 @@ static int link_followed(const struct job *j, int d, const char *path, struct pl
 
 static int link_opened(const struct job *j, int d, struct place *to)
 {
-	AUTO_FD mine = guard_fd_of(&j->g->eyes, j->call->pid, arg_fd(j, (unsigned)d));
+	AUTO_SHARED_FD mine = guard_fd_of(&j->g->eyes, j->call->pid, arg_fd(j, (unsigned)d));
 
 	return link_fd(j, mine, to);
 }
@@ -324,7 +325,7 @@ static int do_rename(const struct job *j, int old_d, unsigned old, int new_d, un
  */
 static int reopen_own(const struct job *j, const struct place *p, int flags)
 {
-	AUTO_FD fd = guard_fd_of(&j->g->eyes, j->call->pid, (int)strtol(p->name, NULL, 10));
+	AUTO_SHARED_FD fd = guard_fd_of(&j->g->eyes, j->call->pid, (int)strtol(p->name, NULL, 10));
 	int have, want = flags & O_ACCMODE;
 
 	if (fd < 0)
@@ -499,7 +500,7 @@ static void answer_opened(const struct job *j, int fd, int flags)
 	int theirs = fd < 0 ? fd : seccomp_give_fd(j->listener, j->call->id, fd, flags & O_CLOEXEC);
 
 	if (fd >= 0)
-		(void)close(fd);
+		sys_close_at_once(fd); /* it may be what the caller had open (reopen_own) */
 	(void)seccomp_answer(j->listener, j->call->id, theirs, theirs < 0 ? theirs : 0);
 }
 
@@ -576,7 +577,7 @@ static void do_open(const struct job *j, int d, unsigned at, int flags, uint64_t
 static int do_truncate(const struct job *j)
 {
 	AUTO_FD base = -1;
-	AUTO_FD fd = open_path(j, -1, 0, O_WRONLY | O_NONBLOCK, 0, &base);
+	AUTO_SHARED_FD fd = open_path(j, -1, 0, O_WRONLY | O_NONBLOCK, 0, &base);
 	uint64_t size = j->call->args[1];
 	struct rlimit most;
 

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "sandbox/native/guard_make.h"
 #include "sandbox/native/own_files.h"
+#include "sys/close_socket.h"
 #include "sys/lookup.h"
 #include "sys/process.h"
 #include "sys/unix_file.h"
@@ -169,7 +170,7 @@ int guard_bind(const struct job *j)
 {
 	struct address a;
 	int r = read_address(j, &a);
-	AUTO_FD sock = r < 0 ? r : guard_fd_of(&j->g->eyes, j->call->pid, arg_fd(j, 0));
+	AUTO_SHARED_FD sock = r < 0 ? r : guard_fd_of(&j->g->eyes, j->call->pid, arg_fd(j, 0));
 
 	if (sock < 0)
 		return sock;

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "sandbox/native/guard_judge.h"
+#include "sys/close_socket.h"
 
 /* How a call names the file, and where its other arguments begin. */
 enum subject { BY_PATH, BY_LINK /* a link at its end is not followed */, BY_DIR, BY_FD };
@@ -46,7 +47,7 @@ static int open_subject(const struct job *j, enum subject subject)
 	if (subject == BY_FD) {
 		r = guard_fd_of(e, j->call->pid, arg_fd(j, 0));
 		if (r >= 0 && (fcntl(r, F_GETFL) & O_PATH)) {
-			(void)close(r);
+			sys_close_at_once(r);
 			r = -EBADF;
 		}
 		return r;
@@ -145,7 +146,7 @@ static int set_attribute(const struct job *j, int fd, bool set)
 int guard_mode(const struct job *j, bool *ret_known)
 {
 	const struct call_form *f = forms;
-	AUTO_FD fd = -1;
+	AUTO_SHARED_FD fd = -1;
 
 	while (f < forms + ARRAY_LEN(forms) && f->nr != j->call->nr)
 		f++;

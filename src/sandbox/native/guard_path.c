@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/sv.h"
+#include "sys/close_socket.h"
 #include "sys/lookup.h"
 #include "sys/process.h"
 
@@ -111,6 +112,16 @@ static int read_of(const struct eyes *e, pid_t pid, const char *name, char *to, 
 	return fd < 0 ? fd : read_text(fd, to, room);
 }
 
+static int only_folder(int fd)
+{
+	struct stat st;
+
+	if (fd < 0 || (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)))
+		return fd;
+	sys_close_at_once(fd);
+	return -ENOTDIR;
+}
+
 int guard_base(const struct eyes *e, pid_t pid, int dirfd)
 {
 	char name[32];
@@ -123,7 +134,7 @@ int guard_base(const struct eyes *e, pid_t pid, int dirfd)
 	(void)snprintf(name, sizeof(name), "fd/%d", dirfd);
 	fd = open_of(e, pid, name, O_PATH | O_DIRECTORY);
 	if (fd == -EACCES) /* a process that hides its memory hides its fds from the eye, not from CAP_SYS_PTRACE */
-		fd = guard_fd_of(e, pid, dirfd);
+		fd = only_folder(guard_fd_of(e, pid, dirfd));
 	return fd == -ENOENT ? -EBADF : fd;
 }
 

@@ -31,7 +31,7 @@ int guard_read_bytes(pid_t pid, uint64_t address, void *to, size_t n);
  * fd, or -errno. */
 int guard_base(const struct eyes *e, pid_t pid, int dirfd);
 
-/* A copy of an fd of the caller's. */
+/* A copy of an fd of the caller's, to be closed as an AUTO_SHARED_FD is (sys/close_socket.h). */
 int guard_fd_of(const struct eyes *e, pid_t pid, int fd);
 
 /*
@@ -74,7 +74,7 @@ int guard_own_fd(pid_t pid, const char *path);
 int guard_through_fd(pid_t pid, const char *path);
 
 /* What a path of the caller's leads to, as an O_PATH fd; follow: also where a link stands at its end. Nothing of /proc
- * but what the caller has open: -EPERM. */
+ * but what the caller has open, which is closed as above; else -EPERM. */
 int guard_find(const struct eyes *e, pid_t pid, int base, const char *path, bool follow);
 
 /* The canonical path of what one of our own fds is of. -ENOENT: it has none, or none any more. */
