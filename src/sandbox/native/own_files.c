@@ -13,11 +13,16 @@
 #include "base/cleanup.h"
 
 /* WAITS_MAX: two seconds, in which PID 1 makes a file on any disk. PINS: from there on are their descriptors. */
-enum { ROOM = 4096, FREE_TRIES = 64, WAITS_MAX = 20000, PINS = 1024 };
+enum { ROOM = 4096, LOOK_AGAIN = 256, WAITS_MAX = 20000, PINS = 1024 };
 
 struct own_file {
 	_Atomic uint64_t dev;
 	_Atomic uint64_t inode; /* 0: the place is free. Written last, and taken away first */
+};
+
+struct own_pin {
+	int fd;
+	uint64_t turn; /* the lowest is the oldest */
 };
 
 struct own_shared {
@@ -55,37 +60,62 @@ void own_files_end(struct own_files *o)
 		atomic_fetch_add(&o->shared->turn, 1);
 }
 
+static bool is_used(const struct own_files *o, size_t i)
+{
+	return atomic_load(&o->shared->files[i].inode) != 0;
+}
+
 static void forget(struct own_files *o, size_t i)
 {
 	atomic_store(&o->shared->files[i].inode, 0);
-	(void)close(o->pins[i]);
+	(void)close(o->pins[i].fd);
+	o->n--;
 }
 
-static bool is_free(struct own_files *o, size_t i)
+static size_t oldest(const struct own_files *o)
+{
+	size_t i, found = 0;
+
+	for (i = 1; i < ROOM; i++)
+		if (is_used(o, i) && (!is_used(o, found) || o->pins[i].turn < o->pins[found].turn))
+			found = i;
+	return found;
+}
+
+static bool is_gone(const struct own_files *o, size_t i)
 {
 	struct stat st;
 
-	if (atomic_load(&o->shared->files[i].inode) == 0)
-		return true;
-	if (fstat(o->pins[i], &st) == 0 && st.st_nlink > 0)
-		return false;
-	forget(o, i);
-	return true;
+	return is_used(o, i) && (fstat(o->pins[i].fd, &st) < 0 || st.st_nlink == 0);
 }
 
-/* Where nothing is free near by, what was noted there is the oldest, but for those that stayed where others went. */
+/* The newest are the likeliest to be gone. Where all were there just now, they are not looked at again so soon. */
+static bool forget_one_gone(struct own_files *o)
+{
+	size_t i, at;
+
+	if (o->turn < o->look_at)
+		return false;
+	for (i = 0; i < ROOM; i++) {
+		at = (o->at + ROOM - i) % ROOM;
+		if (is_gone(o, at)) {
+			forget(o, at);
+			o->at = at;
+			return true;
+		}
+	}
+	o->look_at = o->turn + LOOK_AGAIN;
+	return false;
+}
+
+/* None that has a name gives way to another before all places are taken by such. */
 static size_t find_place(struct own_files *o)
 {
-	size_t i, at = o->next % o->room;
-
-	for (i = 0; i < FREE_TRIES && !is_free(o, (at + i) % o->room); i++)
-		;
-	if (i < FREE_TRIES)
-		at = (at + i) % o->room;
-	else
-		forget(o, at);
-	o->next = at + 1;
-	return at;
+	if (o->n >= o->room && !forget_one_gone(o))
+		forget(o, oldest(o));
+	while (is_used(o, o->at))
+		o->at = (o->at + 1) % ROOM;
+	return o->at;
 }
 
 static rlim_t least(rlim_t a, rlim_t b)
@@ -95,7 +125,7 @@ static rlim_t least(rlim_t a, rlim_t b)
 
 /* Beyond the usual limit where that can be: none of the descriptors is taken that calls are answered with. What is open
  * stays so under the old limit, which is that of the commands, too. */
-static int pin(int fd)
+static int pin_file(int fd)
 {
 	struct rlimit before, more;
 	int r;
@@ -115,21 +145,24 @@ static int pin(int fd)
 
 void own_files_add(struct own_files *o, int fd)
 {
+	struct own_pin pin = {.turn = ++o->turn};
 	struct stat st;
 	size_t at;
 
 	if (!o->shared || fstat(fd, &st) < 0)
 		return;
 	at = find_place(o);
-	o->pins[at] = pin(fd);
+	pin.fd = pin_file(fd);
 	/* as many as may be open: from now on the oldest of so few give way */
-	if (o->pins[at] < 0 && at > 0) {
-		o->room = at;
+	if (pin.fd < 0 && o->n > 0) {
+		o->room = o->n;
 		at = find_place(o);
-		o->pins[at] = pin(fd);
+		pin.fd = pin_file(fd);
 	}
-	if (o->pins[at] < 0)
+	if (pin.fd < 0)
 		return;
+	o->pins[at] = pin;
+	o->n++;
 	atomic_store(&o->shared->files[at].dev, st.st_dev);
 	atomic_store(&o->shared->files[at].inode, st.st_ino);
 }
@@ -139,7 +172,8 @@ void own_files_sweep(struct own_files *o)
 	size_t i;
 
 	for (i = 0; o->shared && i < ROOM; i++)
-		(void)is_free(o, i);
+		if (is_gone(o, i))
+			forget(o, i);
 }
 
 /* PID 1 itself never waits here: it makes one thing at a time. */

@@ -14,14 +14,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 
+struct own_pin;
 struct own_shared;
 
 struct own_files {
 	struct own_shared *shared; /* NULL: nothing was made yet, and nobody was forked who asks */
-	int *pins;		   /* by place in `shared` */
-	size_t next, room;
+	struct own_pin *pins;      /* by place in `shared` */
+	size_t n, room, at;        /* at: the last that was taken */
+	uint64_t turn, look_at;
 };
 
 /* Memory for it, which children share from then on: before the first child that asks. 0 or -errno: no file is known. */
