@@ -5,6 +5,7 @@
 #include <linux/stat.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -91,25 +92,54 @@ int sys_mount_tell(uint64_t unique, struct sys_mount_told *ret)
 	return r < 0 ? r : take(ret->point, a.strings + a.point);
 }
 
-int sys_mount_read(int proc, uint64_t id, struct sys_mount_told *ret)
+/* The line at *at of what is read into text, with its end; *at is behind it then. 1; 0: there is none; -errno. */
+static int next_line(int fd, struct buf *text, size_t *at, struct sv *ret)
 {
-	AUTO_FD fd = openat(proc, "self/mountinfo", O_RDONLY | O_CLOEXEC);
-	struct arena *arena = NULL;
-	struct sys_mount mount;
-	AUTO_BUF text = {0};
-	struct sv rest;
-	int r = fd < 0 ? -errno : 0;
+	char chunk[512]; /* the kernel writes no more lines than are read */
+	const char *end;
+	ssize_t n;
+	int r;
 
-	buf_init(&text, SYS_MOUNTINFO_MAX);
-	if (r == 0)
-		r = buf_read_fd(&text, fd);
-	if (r == 0 && !(arena = arena_new()))
-		r = -ENOMEM;
-	for (rest = buf_view(&text); r >= 0 && (r = sys_mountinfo_next(&rest, arena, &mount)) > 0 && mount.id != id;)
-		;
+	while (!(end = text->n > *at ? memchr(text->p + *at, '\n', text->n - *at) : NULL)) {
+		n = read(fd, chunk, sizeof(chunk));
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		r = buf_add(text, chunk, (size_t)n);
+		if (r < 0)
+			return r;
+	}
+	*ret = sv_n(text->p + *at, (size_t)(end + 1 - text->p) - *at);
+	*at += ret->n;
+	return 1;
+}
+
+static int take_line(struct sv line, struct sys_mount_told *ret)
+{
+	struct arena *arena = arena_new();
+	struct sys_mount mount;
+	int r = arena ? sys_mountinfo_next(&line, arena, &mount) : -ENOMEM;
+
 	r = r < 0 ? r : r == 0 ? -ENOENT : take(ret->root, mount.root);
 	if (r == 0)
 		r = take(ret->point, mount.point);
 	arena_free(arena);
 	return r;
+}
+
+/* What comes later is mounted below mostly, such as masks, of which there may be hundreds: they are not read. */
+int sys_mount_read(int proc, uint64_t id, struct sys_mount_told *ret)
+{
+	AUTO_FD fd = openat(proc, "self/mountinfo", O_RDONLY | O_CLOEXEC);
+	AUTO_BUF text = {0};
+	struct sv line = {0};
+	size_t at = 0;
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	buf_init(&text, SYS_MOUNTINFO_MAX);
+	do
+		r = next_line(fd, &text, &at, &line);
+	while (r > 0 && strtoull(line.p, NULL, 10) != id);
+	return r > 0 ? take_line(line, ret) : r == 0 ? -ENOENT : r;
 }
