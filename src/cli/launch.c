@@ -281,7 +281,8 @@ static int start_box(struct run *r)
 				       .gate = r->gate,
 				       .join = r->req->join,
 				       .first = r->req->first,
-				       .group = &r->group};
+				       .group = &r->group,
+				       .feed = &r->feed};
 
 	memcpy(r->box.stdio.fds, r->native.stdio, sizeof(r->box.stdio.fds));
 	memcpy(r->box.stdio.tty, r->native.tty, sizeof(r->box.stdio.tty));
@@ -449,7 +450,7 @@ static int start_image(struct run *r)
 	int result;
 
 	if (launch_image_prepare(r->plan->image, r->err) < 0 ||
-	    launch_image_stdio(r->plan->image, &r->collect, r->native.stdio, r->err) < 0)
+	    launch_image_stdio(r->plan->image, &r->collect, r->native.stdio, &r->feed, r->err) < 0)
 		return -1;
 	result = start_sandbox(r);
 	stdio_collect_given(&r->collect);
@@ -548,6 +549,7 @@ static int prepare(struct run *r)
 	if (!r->box.backend && r->facts.features.landlock_abi < 1)
 		launch_note_no_landlock(r->req->call, r->root);
 	runtime_pick_note(r->req->call, r->req->policy, r->req->pick, false);
+	stdio_feed_begin(&r->feed); /* from here on no other try is made */
 	sys_stamp_first(&r->began);
 	return 0;
 }
@@ -594,6 +596,7 @@ static void clean_up(struct run *r, bool failed_early)
 	buf_done(&r->box.places);
 	learn_free(r->learn);
 	landlock_log_free(r->facts.landlock);
+	cleanup_fd(&r->feed);
 	if (r->skeleton >= 0)
 		skeleton_release(r->skeleton, r->plan, r->result.failed.kind == ERROR_SYSTEM);
 	else if (!failed_early && !r->box.backend && !r->req->image)
@@ -658,7 +661,7 @@ static struct run *run_new(const struct launch_request *req, struct error *err)
 	r->sandbox.pid = r->sandbox.pidfd = r->sandbox.socket = -1;
 	r->result.upper = r->result.spaces[0] = r->result.spaces[1] = -1;
 	r->collect.pipes[0] = r->collect.pipes[1] = r->box.collect.pipes[0] = r->box.collect.pipes[1] = -1;
-	r->group.leader = r->group.spaces[0] = r->group.spaces[1] = r->live.folder = r->live.fd = -1;
+	r->group.leader = r->group.spaces[0] = r->group.spaces[1] = r->live.folder = r->live.fd = r->feed = -1;
 	if (!r->arena) {
 		free(r);
 		return NULL;

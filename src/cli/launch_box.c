@@ -60,14 +60,14 @@ void launch_box_bound(const struct launch_box *l, uint64_t memory, uint64_t cpus
 
 /* A file that is given to be read could be changed through its descriptor by whoever has its owner's id: only its bytes
  * go in. */
-static int feed_input(struct box_stdio *s, struct error *err)
+static int feed_input(struct box_stdio *s, int *ret_feed, struct error *err)
 {
 	struct stat st;
 	int fd;
 
 	if (s->tty[0] || fstat(s->fds[0], &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
-	fd = stdio_feed(s->fds[0]);
+	fd = stdio_feed_later(s->fds[0], ret_feed);
 	if (fd < 0)
 		return error_sys(err, fd, "standard input");
 	s->fds[0] = fd;
@@ -113,10 +113,10 @@ int launch_box_start(struct launch_box *l, const struct launch_box_request *req,
 	l->not_started = l->backend->start(l->box, err) < 0;
 	/* the runtime has much to load: from here on nobody waits for us */
 	if (l->not_started || stage_note(&l->stage, req->state->dir, req->state->path, err) < 0 ||
-	    feed_input(&l->stdio, err) < 0)
+	    feed_input(&l->stdio, req->feed, err) < 0)
 		return -1;
 	if (req->plan->image)
-		return launch_image_stdio(req->plan->image, &l->collect, l->stdio.fds, err);
+		return launch_image_stdio(req->plan->image, &l->collect, l->stdio.fds, req->feed, err);
 	return l->backend->sends_fds || stdio_collect_start(&l->collect, l->stdio.fds) == 0
 		       ? 0
 		       : error_set(err, ERROR_SYSTEM, "standard output cannot be collected");

@@ -18,13 +18,14 @@ uint32_t launch_image_uid(const struct image_root *r)
 	return r->uid == 0 ? r->ids.zero_uid : r->ids.first_uid + r->uid - 1;
 }
 
-int launch_image_stdio(const struct image_root *r, struct stdio_collect *c, int fds[3], struct error *err)
+int launch_image_stdio(const struct image_root *r, struct stdio_collect *c, int fds[3], int *ret_feed,
+		       struct error *err)
 {
 	struct stat st;
 	int i, code;
 
 	if (fstat(fds[0], &st) == 0 && S_ISREG(st.st_mode)) {
-		fds[0] = stdio_feed(fds[0]);
+		fds[0] = stdio_feed_later(fds[0], ret_feed);
 		if (fds[0] < 0)
 			return error_sys(err, fds[0], "standard input");
 	}

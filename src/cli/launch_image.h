@@ -14,8 +14,10 @@
 uint32_t launch_image_uid(const struct image_root *r);
 
 /* Files of the host that are standard input, output or error are replaced by pipes: the workload may be root of their
- * owner, and may make files setuid. fds: what it is given. */
-int launch_image_stdio(const struct image_root *r, struct stdio_collect *c, int fds[3], struct error *err);
+ * owner, and may make files setuid. fds: what it is given. *ret_feed: as stdio_feed_later() has
+ * it, where that is needed. */
+int launch_image_stdio(const struct image_root *r, struct stdio_collect *c, int fds[3], int *ret_feed,
+		       struct error *err);
 
 /* What an earlier run left in the work folder goes. */
 int launch_image_prepare(const struct image_root *r, struct error *err);

@@ -41,18 +41,19 @@ struct run {
 	struct timespec began; /* nothing ran before */
 	struct native sandbox;
 	struct launch_box box; /* in its place, where a container runtime makes the sandbox */
-	int skeleton; /* keeps it from being removed; negative: there was none */
+	int skeleton;          /* keeps it from being removed; negative: there was none */
 	struct launch_outputs outputs;
 	struct stdio_collect collect;
+	int feed; /* of standard input: it begins when no other start is tried any more. Negative: there is none */
 	struct group group; /* whose network it shares, where it does */
 	struct live live;
 	struct launch_plan inputs;
-	struct copied there; /* in the work folder, where what the run does to it is kept in an overlay */
+	struct copied there;     /* in the work folder, where what the run does to it is kept in an overlay */
 	struct launch_copy copy; /* in the overlay's place, where there is none */
-	bool lost; /* as struct launch_outcome has it */
-	bool saved; /* the policy, for `diff` and `apply` */
-	bool swept; /* what dead runs left of containers */
-	bool on_disk; /* the copy of the work folder is kept below the state folder */
+	bool lost;               /* as struct launch_outcome has it */
+	bool saved;              /* the policy, for `diff` and `apply` */
+	bool swept;              /* what dead runs left of containers */
+	bool on_disk;            /* the copy of the work folder is kept below the state folder */
 	bool must_copy; /* ... because the folder itself cannot be shown at all, or not changed in an overlay */
 	struct error *err;
 };

@@ -25,45 +25,77 @@ bool stdio_socket_is_harmless(int fd)
 	       (type == SOCK_STREAM || type == SOCK_SEQPACKET) && getpeername(fd, &(struct sockaddr){0}, &none) == 0;
 }
 
-/* In a child: file and pipe, and no other descriptor that somebody could wait for. */
-static void keep_two(int *file, int *pipe)
+/* In a child: these, and no other descriptor that somebody could wait for. */
+static void keep(int *const *fds, int n)
 {
-	int a = fcntl(*file, F_DUPFD_CLOEXEC, 10), b = fcntl(*pipe, F_DUPFD_CLOEXEC, 10);
+	int i;
 
-	(void)dup2(a, 3);
-	(void)dup2(b, 4);
-	(void)sys_close_from(5);
-	(void)close(0);
-	(void)close(1);
-	(void)close(2);
-	*file = 3;
-	*pipe = 4;
+	for (i = 0; i < n; i++)
+		*fds[i] = fcntl(*fds[i], F_DUPFD_CLOEXEC, 10);
+	for (i = 0; i < n; i++) {
+		(void)dup2(*fds[i], 3 + i);
+		*fds[i] = 3 + i;
+	}
+	(void)sys_close_from((unsigned)(3 + n));
+	for (i = 0; i < 3; i++)
+		(void)close(i);
 }
 
-int stdio_feed(int file)
+static _Noreturn void feed(int file, int to, int begin)
 {
-	char chunk[65536];
-	int ends[2];
+	char chunk[65536], c;
 	ssize_t n;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	(void)signal(SIGPIPE, SIG_DFL);
+	keep((int *const[]){&file, &to, &begin}, 3);
+	if (read(begin, &c, 1) != 1)
+		_exit(0);
+	while ((n = read(file, chunk, sizeof(chunk))) > 0 && write_all(to, chunk, (size_t)n) == 0)
+		;
+	_exit(0);
+}
+
+int stdio_feed_later(int file, int *ret_begin)
+{
+	int ends[2], begin[2];
 	pid_t child;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	child = fork();
-	if (child == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-		(void)signal(SIGPIPE, SIG_DFL);
-		keep_two(&file, &ends[1]);
-		while ((n = read(file, chunk, sizeof(chunk))) > 0 && write_all(ends[1], chunk, (size_t)n) == 0)
-			;
-		_exit(0);
+	if (pipe2(begin, O_CLOEXEC) < 0) {
+		(void)close(ends[0]);
+		(void)close(ends[1]);
+		return -EMFILE;
 	}
+	child = fork();
+	if (child == 0)
+		feed(file, ends[1], begin[0]);
 	(void)close(ends[1]);
+	(void)close(begin[0]);
 	if (child < 0) {
 		(void)close(ends[0]);
+		(void)close(begin[1]);
 		return -EAGAIN;
 	}
+	*ret_begin = begin[1];
 	return ends[0];
+}
+
+void stdio_feed_begin(int *begin)
+{
+	if (*begin < 0)
+		return;
+	(void)!write(*begin, "", 1);
+	(void)close(fd_take(begin));
+}
+
+int stdio_feed(int file)
+{
+	int begin = -1, fd = stdio_feed_later(file, &begin);
+
+	stdio_feed_begin(&begin);
+	return fd;
 }
 
 /* Empties the pipe into the file until all who could write are gone, or until SIGTERM: then what is in it by now. */
@@ -75,7 +107,7 @@ static _Noreturn void collect(int file, int from)
 	bool last = false;
 	ssize_t n;
 
-	keep_two(&file, &from);
+	keep((int *const[]){&file, &from}, 2);
 	(void)sigemptyset(&term);
 	(void)sigaddset(&term, SIGTERM);
 	(void)sigprocmask(SIG_BLOCK, &term, NULL);

@@ -17,6 +17,11 @@ bool stdio_socket_is_harmless(int fd);
  */
 int stdio_feed(int file);
 
+/* The same for a start that may still fail and be tried anew: nothing is read before stdio_feed_begin(), so that the
+ * next try finds the file as it was. Where *ret_begin is closed instead, the child ends. */
+int stdio_feed_later(int file, int *ret_begin);
+void stdio_feed_begin(int *begin); /* -1: nothing */
+
 /*
  * The other way: files that are standard output or error, where a sandbox cannot write to them as we would. gVisor
  * keeps an offset of its own for a file, and would write over what is there. fds[1] and fds[2] are replaced by pipes,
