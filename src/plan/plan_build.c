@@ -237,6 +237,7 @@ static int draft_all(struct draft *d, const struct plan_request *req)
 		return -1;
 	if (add_workdir(d, req->workdir) < 0)
 		return -1;
+	draft_show_behind_links(d);
 	draft_sort(d);
 	draft_links_give_way(d);
 	if (add_guards(d, "filesystem.deny", &fs->deny, true, false) < 0 ||

@@ -130,6 +130,31 @@ void draft_sort(struct draft *d)
 		qsort(d->plan->ops, d->plan->n_ops, sizeof(*d->plan->ops), by_target);
 }
 
+/* One that the host has itself, as /lib where that is a part of /usr. */
+static bool is_hosts(const struct plan_op *link)
+{
+	char text[256];
+	ssize_t n = readlink(link->target, text, sizeof(text));
+
+	return n > 0 && (size_t)n < sizeof(text) && sv_is(sv_n(text, (size_t)n), link->source);
+}
+
+static bool is_behind(const struct plan_op *op, const struct plan_op *link)
+{
+	return link->kind == PLAN_LINK && strcmp(op->target, link->target) != 0 &&
+	       path_is_in(op->target, link->target) && is_hosts(link);
+}
+
+void draft_show_behind_links(struct draft *d)
+{
+	struct plan_op *op, *link, *end = d->plan->ops + d->plan->n_ops;
+
+	for (op = d->plan->ops; op < end; op++)
+		for (link = d->plan->ops; op->host && link < end; link++)
+			if (is_behind(op, link))
+				op->target = op->source;
+}
+
 /* Is something shown at the place of a link, or below it? A place is never made through one (sandbox/common/places.h).
  */
 static bool is_in_the_way(const struct plan *p, const struct plan_op *link)

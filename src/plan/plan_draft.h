@@ -60,6 +60,10 @@ int draft_no_pattern(struct draft *d, int code, const char *rule);
 /* Sorts what was added so far so that no op hides one before it: folders come before what is in them. */
 void draft_sort(struct draft *d);
 
+/* What is listed by a name behind a link that the sandbox has as the host does (/lib/firmware) is shown under its own
+ * name: the link leads there inside, too, and need not give way, which all programs are found by. */
+void draft_show_behind_links(struct draft *d);
+
 /* Links of the sandbox's own at whose place, or below it, something is shown go: a folder stands there then. */
 void draft_links_give_way(struct draft *d);
 

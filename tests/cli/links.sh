@@ -291,4 +291,17 @@ for entry in "$work" "$open/work" "$open/above" /; do
 done
 rm "$tmp/config/cordon/policy.yaml"
 
+# --- the links of the base system ---
+
+for entry in /lib/os-release /lib/terminfo /bin/bash /bin/sh /sbin/ldconfig; do
+	if ! [ -e "$entry" ] || ! [ -L "/$(cut -d/ -f2 <<<"$entry")" ]; then
+		skip "programs are found where an entry is behind a link of the base system ($entry)" "it is not behind a link here"
+		continue
+	fi
+	policy <<-END
+	filesystem: {read: ["$entry"]}
+	END
+	inside_says "programs are found where an entry is behind a link of the base system ($entry)" "found $(readlink -f "$entry")" /bin/sh -c '[ -e /bin/env ] && echo found "$(readlink -f "$1")"' sh "$entry"
+done
+
 finish
