@@ -61,14 +61,14 @@ static int give_away(const struct stage *st, const struct change *c, int dirfd, 
 	return -errno;
 }
 
-int stage_times(const struct change *c, int dirfd, const char *name)
+void stage_times(const struct change *c, int dirfd, const char *name)
 {
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, c->after.mtime}, now;
 
 	sys_stamp(&now);
 	if (sys_stamp_later(times[1], now))
 		times[1] = now;
-	return utimensat(dirfd, name, times, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+	(void)utimensat(dirfd, name, times, AT_SYMLINK_NOFOLLOW);
 }
 
 static int stage_file(const struct stage *st, const struct change *c, int dirfd, const char *name)
@@ -92,7 +92,10 @@ static int stage_file(const struct stage *st, const struct change *c, int dirfd,
 	r = give_away(st, c, dirfd, name);
 	if (r < 0)
 		return r;
-	return fchmod(to, c->after.mode & 0777) < 0 ? -errno : stage_times(c, dirfd, name);
+	if (fchmod(to, c->after.mode & 0777) < 0)
+		return -errno;
+	stage_times(c, dirfd, name);
+	return 0;
 }
 
 mode_t stage_folder_mode(const struct stage *st, const struct change *c)
@@ -104,7 +107,9 @@ static int stage_link(const struct stage *st, const struct change *c, int dirfd,
 {
 	int r = symlinkat(c->after.target, dirfd, name) < 0 ? -errno : give_away(st, c, dirfd, name);
 
-	return r < 0 ? r : stage_times(c, dirfd, name);
+	if (r == 0)
+		stage_times(c, dirfd, name);
+	return r;
 }
 
 int stage_object(const struct stage *st, const struct change *c, int dirfd, const char *name)

@@ -27,8 +27,9 @@ int stage_object(const struct stage *st, const struct change *c, int dirfd, cons
 /* Group of what c brings to st->parent; -1: as it is made. */
 gid_t stage_group(const struct stage *st, const struct change *c);
 
-/* What is at name gets the times of c->after; a folder behind all that is in it. 0 or -errno. */
-int stage_times(const struct change *c, int dirfd, const char *name);
+/* What is at name gets the times of c->after; a folder behind all that is in it. Where the file system has none to set
+ * (of links, on sshfs), it keeps its own: times decide nothing. */
+void stage_times(const struct change *c, int dirfd, const char *name);
 
 /* The permissions that a new folder ends up with. */
 mode_t stage_folder_mode(const struct stage *st, const struct change *c);

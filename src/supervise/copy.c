@@ -189,7 +189,10 @@ static int copy_file(struct copy *c, int from, int to, const char *name, const s
 	times[1] = now.st_mtim;
 	out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (out < 0 || (may_read(c, &now) && copy_bytes(in, out, &now) < 0) || give(c, out, "", &now) < 0 ||
-	    fchmod(out, shown_mode(c, &now)) < 0 || futimens(out, times) < 0 || remember_link(c, &now, out, name) < 0)
+	    fchmod(out, shown_mode(c, &now)) < 0)
+		return fail(c, name);
+	(void)futimens(out, times); /* see copy.h */
+	if (remember_link(c, &now, out, name) < 0)
 		return fail(c, name);
 	return 0;
 }
@@ -203,10 +206,10 @@ static int copy_link(struct copy *c, int from, int to, const char *name, const s
 	if (n < 0)
 		return errno == EINVAL || is_gone(errno) ? 0 : fail(c, name);
 	text[n] = '\0';
-	return symlinkat(text, to, name) < 0 || give(c, to, name, st) < 0 ||
-			       utimensat(to, name, times, AT_SYMLINK_NOFOLLOW) < 0
-		       ? fail(c, name)
-		       : 0;
+	if (symlinkat(text, to, name) < 0 || give(c, to, name, st) < 0)
+		return fail(c, name);
+	(void)utimensat(to, name, times, AT_SYMLINK_NOFOLLOW);
+	return 0;
 }
 
 /* Whiteouts are character devices 0:0, which anybody may make. Other devices cannot have been made. */
@@ -351,9 +354,10 @@ static int copy_folder(struct copy *c, int from, int to, const char *name, const
 		return -1;
 	times[0] = now.st_atim;
 	times[1] = now.st_mtim;
-	return give(c, out, "", &now) < 0 || fchmod(out, shown_mode(c, &now)) < 0 || futimens(out, times) < 0
-		       ? fail(c, name)
-		       : 0;
+	if (give(c, out, "", &now) < 0 || fchmod(out, shown_mode(c, &now)) < 0)
+		return fail(c, name);
+	(void)futimens(out, times);
+	return 0;
 }
 
 static int copy_top(struct copy *c, int from, int dir, const char *name)

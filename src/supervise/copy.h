@@ -1,7 +1,8 @@
 /*
  * copy: copies of trees: a work folder where there is no overlayfs, and the changes that an overlay kept in memory.
  * Reflinks where the file system has them; never follows a link; no setuid bits, no extended attributes, and no owners,
- * but for copies that are given to a sandbox's user. Times are the original's; in copies of a work folder and of an
+ * but for copies that are given to a sandbox's user. Times are the original's, where the file system
+ * lets them be set; in copies of a work folder and of an
  * overlay's layer hard links are hard links.
  */
 #ifndef CORDON_SUPERVISE_COPY_H

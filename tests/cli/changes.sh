@@ -69,6 +69,18 @@ is "and says so" "$("$CORDON" diff "$id" 2>&1)" "cordon: $id: no changes"
 is "but not in a list" "$("$CORDON" diff --list "$id" 2>&1)" ""
 ok "and applies" "$CORDON" apply "$id"
 
+# As sshfs has it for links, and others for all files.
+timeless=("$CORDON_BUILD/tests/enosys" utimensat --)
+for run in '' timeless; do
+	launcher=()
+	[ -z "$run" ] || launcher=("${timeless[@]}")
+	outside "${launcher[@]}" "$CORDON" run --policy "$tmp/policy.yaml" -- sh -ec 'mkdir timeless; echo x >timeless/f; ln -s nowhere timeless/link'
+	is "a run's changes are kept${run:+ where times cannot be set}" "$status:$told" 0:
+	outside "${timeless[@]}" "$CORDON" apply "$(runs | head -n 1)"
+	is "apply: files, links and folders come back where times cannot be set" "$status:$(cat timeless/f):$(readlink timeless/link)" "0:x:nowhere"
+	rm -rf timeless
+done
+
 # A folder that replaces another has an attribute of overlayfs in the layer above. Where there are none (in memory before Linux 6.6, on some disks), the copy is kept elsewhere.
 mkdir -p old/sub other
 echo x >old/sub/f

@@ -49,6 +49,7 @@ static const struct {
 	{"setxattr", SYS_setxattr},
 	{"statmount", 457}, /* on all machines; newer than our headers */
 	{"unshare", SYS_unshare},
+	{"utimensat", SYS_utimensat},
 };
 
 static int number_of(const char *name)
