@@ -90,7 +90,7 @@ void watch_sockets_look(struct watch_sockets *s, int proc, uint64_t most)
 	if (s->fd < 0)
 		return;
 	/* what it cannot list is there all the same */
-	(void)sys_sockets_sum(s->fd, most, &sum);
+	(void)sys_sockets_sum(s->fd, most, &s->refused, &sum);
 	s->bytes = sum.bytes;
 	s->others = s->grown = 0;
 	if (sum.bytes <= most && proc >= 0 && watch_proc_read(proc, "1", "net/sockstat", text, sizeof(text)) > 0) {

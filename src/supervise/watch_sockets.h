@@ -21,12 +21,13 @@
 enum { WATCH_SOCKETS_FEW = 16 };
 
 struct watch_sockets {
-	int fd; /* -1: nobody can be asked */
+	int fd;           /* -1: nobody can be asked */
+	uint32_t refused; /* tables that this kernel does not have */
 	/* What the last look found. */
-	uint64_t bytes;	 /* that are held by those that are listed */
-	uint64_t others; /* the most that others hold */
-	uint64_t least;	 /* that TCP and UDP had of the host */
-	uint64_t grown;	 /* what that has grown by, where there are others */
+	uint64_t bytes;    /* that are held by those that are listed */
+	uint64_t others;   /* the most that others hold */
+	uint64_t least;    /* that TCP and UDP had of the host */
+	uint64_t grown;    /* what that has grown by, where there are others */
 	uint64_t after_us; /* no look before this time, unless somebody wants one */
 };
 

@@ -119,6 +119,18 @@ static int take(const struct table *t, const char *in, size_t n, struct sys_sock
 	return 0;
 }
 
+bool sys_sockets_are_refused(const void *answer, size_t n)
+{
+	const struct nlmsghdr *h = answer;
+	int code;
+
+	if (n < NLMSG_LENGTH(sizeof(code)) || h->nlmsg_len < NLMSG_LENGTH(sizeof(code)) ||
+	    (h->nlmsg_type != NLMSG_DONE && h->nlmsg_type != NLMSG_ERROR))
+		return false;
+	memcpy(&code, (const char *)answer + NLMSG_HDRLEN, sizeof(code));
+	return code == -ENOENT || code == -EOPNOTSUPP;
+}
+
 /* Of what was asked for before, and not read to its end. */
 static void forget_rest(int fd, char *room)
 {
@@ -126,7 +138,7 @@ static void forget_rest(int fd, char *room)
 		;
 }
 
-static int sum_table(int fd, const struct table *t, uint64_t most, struct sys_sockets *sum)
+static int sum_table(int fd, const struct table *t, uint64_t most, struct sys_sockets *sum, bool *ret_refused)
 {
 	_Alignas(NLMSG_ALIGNTO) char in[ROOM];
 	ssize_t got;
@@ -137,22 +149,28 @@ static int sum_table(int fd, const struct table *t, uint64_t most, struct sys_so
 	while (r == 0 && sum->bytes <= most) {
 		got = recv(fd, in, sizeof(in), MSG_DONTWAIT);
 		r = got < 0 ? -errno : take(t, in, (size_t)got, sum);
+		*ret_refused = got >= 0 && sys_sockets_are_refused(in, (size_t)got);
 	}
 	return r < 0 ? r : 0;
 }
 
-int sys_sockets_sum(int fd, uint64_t most, struct sys_sockets *ret)
+int sys_sockets_sum(int fd, uint64_t most, uint32_t *refused, struct sys_sockets *ret)
 {
 	static const struct table tables[] = {
 		{AF_UNIX, 0},           {AF_INET, IPPROTO_UDP},  {AF_INET6, IPPROTO_UDP},
 		{AF_INET, IPPROTO_TCP}, {AF_INET6, IPPROTO_TCP},
 	};
 	struct sys_sockets sum = {0};
+	bool lacks;
 	size_t i;
 	int r = 0;
 
-	for (i = 0; i < ARRAY_LEN(tables) && r == 0 && sum.bytes <= most; i++)
-		r = sum_table(fd, &tables[i], most, &sum);
+	for (i = 0; i < ARRAY_LEN(tables) && r == 0 && sum.bytes <= most; i++) {
+		lacks = false;
+		if (!(*refused & 1U << i))
+			r = sum_table(fd, &tables[i], most, &sum, &lacks);
+		*refused |= (uint32_t)lacks << i;
+	}
 	*ret = sum;
 	return r;
 }

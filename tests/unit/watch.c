@@ -789,14 +789,15 @@ static void what_sockets_hold_is_asked_of_the_kernel(void)
 	char text[60000] = {0};
 	int pair[2], none = open("/dev/null", O_RDONLY | O_CLOEXEC), fd = sys_sockets_open();
 	struct sys_sockets sum;
+	uint32_t refused = 0;
 
 	CHECK(none >= 0 && !watch_sockets_take(&w, none));
 	watch_sockets_look(&w, -1, UINT64_MAX);
 	CHECK(w.bytes == 0);
 	CHECK(fd >= 0 && watch_sockets_take(&w, fd));
-	if (sys_sockets_sum(w.fd, UINT64_MAX, &sum) < 0 || sum.n == 0)
+	if (sys_sockets_sum(w.fd, UINT64_MAX, &refused, &sum) < 0 || sum.n == 0)
 		printf("# this kernel tells nothing of sockets\n");
-	CHECK(sys_sockets_sum(w.fd, 0, &sum) == 0); /* stops at once, and is no worse for it */
+	CHECK(sys_sockets_sum(w.fd, 0, &refused, &sum) == 0); /* stops at once, and is no worse for it */
 	watch_sockets_look(&w, -1, UINT64_MAX);
 	before = w.bytes;
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
