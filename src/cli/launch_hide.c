@@ -217,6 +217,7 @@ struct strays {
 	const struct hidden *h;
 	const struct copied *copied;
 	dev_t dev;
+	size_t budget; /* names that may still be read: of more nothing comes back (changes.h) */
 };
 
 /* Empty and unchanged since it was put there: its number may have been used again. */
@@ -233,13 +234,13 @@ static bool is_ours(const struct strays *s, const struct stat *st)
 	return false;
 }
 
-static void remove_strays(const struct strays *s, int dir, unsigned depth)
+static void remove_strays(struct strays *s, int dir, unsigned depth)
 {
 	AUTO_NAMES names = {0};
-	size_t budget = CHANGES_ENTRIES, i;
 	struct stat st;
+	size_t i;
 
-	if (dir < 0 || depth > CHANGES_DEPTH || names_read(&names, dir, &budget) < 0)
+	if (dir < 0 || depth > CHANGES_DEPTH || names_read(&names, dir, &s->budget) < 0)
 		return;
 	for (i = 0; i < names.n; i++) {
 		AUTO_FD below = -1;
@@ -259,7 +260,7 @@ static void remove_strays(const struct strays *s, int dir, unsigned depth)
 
 void hide_end(const struct hidden *h, const struct copied *copied, int copy)
 {
-	struct strays strays = {.h = h, .copied = copied};
+	struct strays strays = {.h = h, .copied = copied, .budget = CHANGES_ENTRIES};
 	bool moved = false;
 	struct stat st;
 	size_t i;
