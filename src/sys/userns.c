@@ -6,6 +6,7 @@
 #include <linux/nsfs.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,11 +32,12 @@ static _Noreturn void stay(pid_t parent)
 
 /*
  * The same in memory that it shares with us: a copy of ours would take longer than all the rest. It has a stack of its
- * own, every signal is blocked, and it makes no call that would set errno: ours.
+ * own, every signal is blocked, and it makes no call that would set errno: ours. It may begin when
+ * we have gone on, so it is told by value who we are.
  */
 static int stay_beside(void *parent)
 {
-	while (sys_die_with(*(const pid_t *)parent) == 0)
+	while (sys_die_with((pid_t)(intptr_t)parent) == 0)
 		(void)raw_call(SYS_ppoll, 0, 0, 0, 0, 0);
 	return 1;
 }
@@ -66,14 +68,14 @@ static void reap(pid_t pid)
 int sys_userns_make_soon(const char *uid_map, const char *gid_map, struct sys_userns_rest *ret)
 {
 	char *stack = aligned_alloc(16, STACK);
-	pid_t parent = getpid(), pid;
 	sigset_t before;
+	pid_t pid;
 	int code;
 
 	if (!stack)
 		return -ENOMEM;
 	(void)sys_signals_block(&before);
-	pid = clone(stay_beside, stack + STACK, CLONE_VM | CLONE_NEWUSER | SIGCHLD, &parent);
+	pid = clone(stay_beside, stack + STACK, CLONE_VM | CLONE_NEWUSER | SIGCHLD, (void *)(intptr_t)getpid());
 	code = errno;
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 	if (pid < 0) {
