@@ -53,6 +53,49 @@ a_file_is_made_in_a_new_folder()
 	holds
 }
 
+has_lines()
+{
+	[ "$(wc -l <"$tmp/got")" = "$1" ]
+}
+
+# As soon as they are there, and so before the next search mostly.
+modes_of_new_files_stay()
+{
+	mkdir -p modes
+	"$CORDON" run -- python3 -c '
+import os
+def tried(name, how):
+    while True:
+        try: how(name)
+        except FileNotFoundError: continue
+        except OSError: return "no"
+        return "changed"
+def by_fd(name):
+    fd = os.open(name, os.O_RDONLY)
+    os.fchmod(fd, 0o666)
+print("up", flush=True)
+for name, how in (("modes/.env", lambda n: os.chmod(n, 0o666)), ("modes/.vimrc", by_fd), ("modes/late.sock", lambda n: os.chmod(n, 0o777)), ("modes/.bashrc", lambda n: os.setxattr(n, "user.x", b"x")), ("modes/plain", lambda n: os.chmod(n, 0o604))):
+    print(tried(name, how), flush=True)' >"$tmp/got" 2>&1 </dev/null &
+	run=$!
+	until_true grep -q up "$tmp/got"
+	(
+		umask 077
+		n=1
+		for name in .env .vimrc late.sock .bashrc plain; do
+			if [ "$name" = late.sock ]; then
+				python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("modes/late.sock")'
+			else
+				: >"modes/$name"
+			fi
+			n=$((n + 1))
+			until_true has_lines "$n"
+		done
+	)
+	wait "$run"
+	cat "$tmp/got"
+	[ "$(tr '\n' ' ' <"$tmp/got")" = "up no no no no changed " ] && [ "$(cd modes && stat -c %a .env .vimrc late.sock plain | tr '\n' ' ')" = "600 600 700 604 " ]
+}
+
 the_search_meets_moving_folders()
 {
 	"$CORDON" run -- python3 -c '
@@ -245,6 +288,7 @@ ok "a denied file that the host replaces stays unreadable" a_file_is_replaced_by
 ok "a denied file that the host deletes and makes again stays unreadable" a_file_is_deleted_and_made_again
 ok "a protected file that the host replaces stays read-only" a_protected_file_is_replaced
 ok "a denied or protected file that the host makes in a new folder is covered within seconds" a_file_is_made_in_a_new_folder
+ok "... and neither it nor a service's socket there is opened to other users before" modes_of_new_files_stay
 rm -rf new
 ok "... in a folder that the workload has made unreadable" late sub 300 sub/.env
 rm -rf sub

@@ -96,46 +96,18 @@ static int do_symlink(const struct job *j, unsigned text, int d, unsigned path)
 	return r;
 }
 
-/* May what stands at path have another name? What is denied or protected, made by the host just now and covered by
- * nothing yet, could be read and written by that. */
-static int may_name_again(const struct job *j, const struct place *p, bool folder)
-{
-	const char *rule = guard_judge_place(j->g, p, folder ? GUARD_FOLDER : GUARD_FILE, true);
-
-	return verdict(j, rule ? rule : guard_judge_repository(j->g, p->path), p->path);
-}
-
-/* The kernel says so behind the name that a file had. */
-static bool cut_removed(char *path)
-{
-	static const char removed[] = " (deleted)";
-
-	if (!sv_ends(sv_of(path), removed))
-		return false;
-	path[strlen(path) - strlen(removed)] = '\0';
-	return true;
-}
-
-/* What the caller has open: a file that has no name yet (O_TMPFILE) is its own. Of any other the name must be known;
- * one that is gone counts as long as the file has others. */
+/* What the caller has open: a file that has no name yet (O_TMPFILE) is its own. Of any other the name must be known. */
 static int may_name_opened(const struct job *j, int fd)
 {
-	struct place p;
 	struct stat st;
-	bool cut;
 	int r;
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (st.st_nlink == 0)
 		return 0;
-	r = guard_place_opened(&j->g->eyes, fd, &p);
-	if (r < 0)
-		return r == -ENOENT ? -EXDEV : r;
-	r = may_name_again(j, &p, false);
-	cut = cut_removed(p.path);
-	cut = cut_removed(p.other) || cut;
-	return r == 0 && cut ? may_name_again(j, &p, false) : r;
+	r = guard_may_change(j, fd, GUARD_FILE);
+	return r == -ENOENT ? -EXDEV : r;
 }
 
 /* A second name of a symbolic link is a symbolic link. (Of a file, `to` was judged already.) What has a name on another
@@ -173,7 +145,7 @@ static int link_path(const struct job *j, int d, unsigned old, struct place *to)
 	if (r == 0 && from.own_proc)
 		r = -EXDEV;
 	if (r == 0)
-		r = may_name_again(j, &from, false);
+		r = guard_may_change_at(j, &from, GUARD_FILE);
 	if (r == 0)
 		r = may_link_to(j, from.dir, from.name, to);
 	if (r == 0)
@@ -240,7 +212,7 @@ static int may_move(const struct job *j, const struct place *from, struct place 
 		return -errno;
 	if (slash && !S_ISDIR(st.st_mode))
 		return -ENOTDIR;
-	r = may_name_again(j, from, S_ISDIR(st.st_mode));
+	r = guard_may_change_at(j, from, S_ISDIR(st.st_mode) ? GUARD_FOLDER : GUARD_FILE);
 	if (r == 0)
 		r = verdict(j, guard_judge_foreign(j->g, from->path, &st), from->path);
 	if (r == 0)

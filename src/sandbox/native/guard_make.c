@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +17,38 @@ int guard_may_make(const struct job *j, struct place *p, enum guard_what what)
 		rule = guard_judge_repository(j->g, p->path);
 	p->in_repository = guard_in_repository(p->path);
 	return verdict(j, rule, p->path);
+}
+
+int guard_may_change_at(const struct job *j, const struct place *p, enum guard_what what)
+{
+	const char *rule = guard_judge_place(j->g, p, what, true);
+
+	return verdict(j, rule ? rule : guard_judge_repository(j->g, p->path), p->path);
+}
+
+/* The kernel says so behind the name that a file had. */
+static bool cut_removed(char *path)
+{
+	static const char removed[] = " (deleted)";
+
+	if (!sv_ends(sv_of(path), removed))
+		return false;
+	path[strlen(path) - strlen(removed)] = '\0';
+	return true;
+}
+
+int guard_may_change(const struct job *j, int fd, enum guard_what what)
+{
+	struct place p;
+	bool cut;
+	int r = guard_place_opened(&j->g->eyes, fd, &p);
+
+	if (r < 0)
+		return r;
+	r = guard_may_change_at(j, &p, what);
+	cut = cut_removed(p.path);
+	cut = cut_removed(p.other) || cut;
+	return r == 0 && cut ? guard_may_change_at(j, &p, what) : r;
 }
 
 /*

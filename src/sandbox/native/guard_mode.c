@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "sandbox/native/guard_judge.h"
+#include "sandbox/native/guard_make.h"
 #include "sys/close_socket.h"
 
 /* How a call names the file, and where its other arguments begin. */
@@ -84,6 +85,21 @@ static int may_let_in(const struct job *j, int fd, const struct stat *st)
 	return verdict(j, guard_judge_letting_in(j->g, path), path) < 0 ? -EPERM : 0;
 }
 
+/* By its name, as if it were opened to be written: the host may have made it just now, and what is denied or protected
+ * would be open to others, or to programs that trust attributes, for good. */
+static int may_change(const struct job *j, int fd, const struct stat *st)
+{
+	const char *rule = NULL;
+	char path[PATH_MAX];
+	int r = st->st_nlink ? guard_may_change(j, fd, guard_what(st->st_mode)) : -ENOENT;
+
+	if (r == -ENOENT)
+		return 0; /* what came in open, or was removed */
+	if (r == 0 && guard_path_of(&j->g->eyes, fd, path) == 0)
+		rule = guard_judge_foreign(j->g, path, st);
+	return r < 0 || verdict(j, rule, path) < 0 ? -EPERM : 0;
+}
+
 static int set_mode(const struct job *j, int fd, mode_t mode)
 {
 	char path[32];
@@ -97,6 +113,8 @@ static int set_mode(const struct job *j, int fd, mode_t mode)
 		return -EPERM;
 	if (mode & 077 & ~st.st_mode)
 		r = may_let_in(j, fd, &st);
+	if (r == 0)
+		r = may_change(j, fd, &st);
 	if (r < 0)
 		return r;
 	(void)snprintf(path, sizeof(path), "self/fd/%d", fd);
@@ -121,8 +139,11 @@ static int set_attribute(const struct job *j, int fd, bool set)
 	size_t n = set ? (size_t)j->call->args[3] : 0;
 	AUTO_FREE char *value = NULL;
 	char name[PATH_MAX], path[32];
+	struct stat st;
 	int r = attribute_name(j, name);
 
+	if (r == 0)
+		r = fstat(fd, &st) < 0 ? -errno : may_change(j, fd, &st);
 	if (r == 0 && n > VALUE_MAX)
 		r = -E2BIG;
 	value = r == 0 ? malloc(n + 1) : NULL;
