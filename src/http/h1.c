@@ -30,6 +30,7 @@ struct h1 {
 	/* The message. */
 	struct h1_lines head, tail;
 	char *target; /* its canonical form, where that has no room in its own place */
+	size_t target_cap;
 	struct h1_reading read;
 	struct http_fields trailers;
 	struct h1_chunk chunk;
@@ -70,6 +71,7 @@ static void forget(struct h1 *h)
 	h1_lines_done(&h->tail);
 	free(h->target);
 	h->target = NULL;
+	h->target_cap = 0;
 	free(h->read.fields.v);
 	free(h->trailers.v);
 	h->read.fields = h->trailers = (struct http_fields){0};
@@ -160,7 +162,7 @@ static int check_head(struct h1 *h, struct sv line)
 	return 0;
 }
 
-/* ret: the start line with its CRLF. */
+/* ret: the start line with its CRLF. The views are good until more of the head comes, which may move it. */
 static int parse_start(struct h1 *h, struct sv *ret)
 {
 	const char *lf = memchr(h->head.p, '\n', h->head.n);
@@ -176,10 +178,12 @@ static int parse_start(struct h1 *h, struct sv *ret)
 	grows = http_target_growth(h->read.start.target);
 	if (h->read.start.target.n + grows > h->limits.target)
 		return h1_refuse(&h->fault, 414, "request target too long");
-	if (grows && !h->target)
+	if (grows && !h->target) {
 		h->target = malloc(h->read.start.target.n + grows);
-	if (grows && !h->target)
-		return h1_refuse(&h->fault, 500, "out of memory");
+		if (!h->target)
+			return h1_refuse(&h->fault, 500, "out of memory");
+		h->target_cap = h->read.start.target.n + grows;
+	}
 	*ret = sv_n(line.p, line.n + 2);
 	return 0;
 }
@@ -430,8 +434,8 @@ bool h1_idle(const struct h1 *h)
 
 size_t h1_held(const struct h1 *h)
 {
-	return h->head.cap + h->tail.cap +
-	       (h->target ? h->read.start.target.n + http_target_growth(h->read.start.target) : 0);
+	/* no look at the start line, which moves as the head grows */
+	return h->head.cap + h->tail.cap + h->target_cap;
 }
 
 struct h1_fault h1_fault(const struct h1 *h)

@@ -1,7 +1,8 @@
 /*
  * HTTP/1.1, differential. The first byte says what kind of connection it is, the rest are its bytes. They are read at
  * once, byte by byte, and by a reader that knows the heads from the first: the same must come of it. Every message that
- * is accepted is written anew and read again: the same message must come of that, and nothing else.
+ * is accepted is written anew and read again: the same message must come of that, and nothing else. Between any two
+ * pieces a reader can be asked what it holds.
  */
 #include "http/h1.h"
 
@@ -11,7 +12,7 @@
 #include "fuzz.h"
 #include "http/h1_write.h"
 
-enum { OUT_MAX = 4 << 20, MESSAGES_MAX = 50 };
+enum { OUT_MAX = 4 << 20, MESSAGES_MAX = 50, HELD_MAX = 4 * HTTP_MAX_HEAD + HTTP_MAX_TARGET };
 
 /* Bits of the first byte. */
 enum { RESPONSE = 1, PROXY = 2, TLS = 4, NAMED = 8, HEAD = 2, CONNECT = 4, WEBSOCKET = 8, SMALL = 16 };
@@ -129,6 +130,16 @@ static void finish(struct read_one *m, const struct h1 *h, enum h1_body body)
 	m->over = !h1_keeps(h);
 }
 
+/* What may be asked at any time, a head's midst included. */
+static void check_between(const struct h1 *h)
+{
+	struct sv start, host;
+
+	h1_seen(h, &start, &host);
+	if (h1_held(h) > HELD_MAX || start.n > h1_held(h) || host.n > h1_held(h) || (h1_idle(h) && h1_amid_head(h)))
+		abort();
+}
+
 /* True: a whole message. at_most: bytes given at once. Advances *in. */
 static bool read_message(struct h1 *h, const struct kind *k, struct sv *in, size_t at_most, struct read_one *m)
 {
@@ -143,6 +154,7 @@ static bool read_message(struct h1 *h, const struct kind *k, struct sv *in, size
 		e = h1_read(h, &piece, &data);
 		if (e == H1_MORE && piece.n)
 			abort();
+		check_between(h);
 		*in = sv_n(in->p + (given - piece.n), in->n - (given - piece.n));
 		if (e == H1_MORE && in->n == 0)
 			e = h1_eof(h);

@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "http/h1.h"
+#include "http/target.h"
 
 #define CORPUS TESTS_DIR "/gate/corpus/smuggling"
 
@@ -531,6 +532,53 @@ static void many_heads_take_turns(void)
 	h1_recent_free(recent);
 }
 
+static size_t given_piece(struct h1 *h, struct sv piece, enum h1_event *e)
+{
+	struct sv data;
+
+	*e = h1_read(h, &piece, &data);
+	return h1_held(h);
+}
+
+/* The head moves while it grows; a target whose canonical form is longer has a place of its own. The same head with
+ * another target of that size holds less by just that. */
+static void held_amid_head(const char *target, size_t step)
+{
+	size_t n = strlen(target), grown = n + http_target_growth(sv_n(target, n)), at, k, held, plain;
+	enum h1_event e = H1_MORE, plain_e = H1_MORE;
+	struct h1 *h = h1_new_request(&origin, NULL), *other = h1_new_request(&origin, NULL);
+	char head[2][10000], pad[3001];
+
+	memset(pad, 'x', sizeof(pad) - 1);
+	pad[sizeof(pad) - 1] = '\0';
+	(void)snprintf(head[0], sizeof(head[0]),
+		       "GET %s HTTP/1.1\r\nHost: a.example\r\nA: %s\r\nB: %s\r\nC: %s\r\n\r\n", target, pad, pad, pad);
+	memcpy(head[1], head[0], sizeof(head[0]));
+	memset(head[1] + strlen("GET /"), 'x', n - 1);
+	for (at = 0; head[0][at] && e == H1_MORE; at += k) {
+		k = strnlen(head[0] + at, step);
+		held = given_piece(h, sv_n(head[0] + at, k), &e);
+		plain = given_piece(other, sv_n(head[1] + at, k), &plain_e);
+		CHECK(held == plain || (held == plain + grown && grown > n));
+		CHECK((held > plain) == (grown > n && memchr(head[0], '\n', at + k)));
+	}
+	CHECK(e == H1_HEAD && plain_e == H1_HEAD && !head[0][at]);
+	CHECK(h1_request(h)->target.n == grown);
+	h1_free(h);
+	h1_free(other);
+}
+
+static void what_a_head_holds_is_known_while_it_comes(void)
+{
+	static const char *const targets[] = {"/a", "/[", "/{id}|\"", "/?q=%", "/^?a=%&b=100%"};
+	static const size_t steps[] = {1, 7, 40, 1000, 3000, SIZE_MAX};
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_LEN(targets); i++)
+		for (k = 0; k < ARRAY_LEN(steps); k++)
+			held_amid_head(targets[i], steps[k]);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -552,6 +600,7 @@ int main(void)
 		CASE(the_same_bytes_elsewhere_are_another_head),
 		CASE(what_was_asked_counts_as_much_as_the_answer),
 		CASE(many_heads_take_turns),
+		CASE(what_a_head_holds_is_known_while_it_comes),
 	};
 
 	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
