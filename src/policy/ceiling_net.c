@@ -330,7 +330,9 @@ static int add_host(struct meet *m, const struct net_rule *host, const struct po
 	if (has_rule(m, known, &rule) || ceiling_door_address(doors, rule.host))
 		return 0;
 	r = keep_usual(m, &rule);
-	return r <= 0 || has_rule(m, known, &rule) ? r : add(m, &rule);
+	if (r <= 0)
+		return r;
+	return has_rule(m, known, &rule) ? 0 : add(m, &rule);
 }
 
 /* What both sides name opens as much. */
@@ -455,19 +457,20 @@ static void hold_to_ranges(const struct net_rules *rules, uint32_t n, struct net
 static int add_hosts(struct meet *m, const struct net_rules *rules, const struct pol_inference *doors)
 {
 	uint32_t i, known = m->n, rated = count_rated(rules);
-	int r = shut_doors(m, rules, doors);
 	struct net_rule rule;
 
-	for (i = 0; i < rules->n && r == 0; i++) {
+	if (shut_doors(m, rules, doors) < 0)
+		return -1;
+	for (i = 0; i < rules->n; i++) {
 		rule = rules->v[i];
 		if (m->allowlist && rule.host)
 			hold_to_ranges(rules, i < rated ? i : rated, &rule);
-		if (rule.host)
-			r = add_host(m, &rule, doors, known);
-		else if (!m->allowlist && i < rated)
-			r = add_range(m, &rules->v[i]);
+		if (rule.host && add_host(m, &rule, doors, known) < 0)
+			return -1;
+		if (!rule.host && !m->allowlist && i < rated && add_range(m, &rules->v[i]) < 0)
+			return -1;
 	}
-	return r;
+	return 0;
 }
 
 /*

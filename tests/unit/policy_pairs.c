@@ -495,6 +495,69 @@ static void what_is_not_named_means_the_same_below_a_ceiling(void)
 	}
 }
 
+struct question {
+	const char *host, *method, *path;
+	uint16_t port;
+};
+
+static struct net_verdict judged(const struct side *s, struct question q)
+{
+	const struct net_request r = {.host = sv_of(q.host),
+				      .port = q.port ? q.port : 443,
+				      .method = sv_of(q.method ? q.method : "GET"),
+				      .target = sv_of(q.path ? q.path : "/")};
+	struct net_verdict v = {0};
+	struct reason why;
+
+	CHECK(s->rules);
+	if (!s->rules)
+		return v;
+	net_rules_request(s->rules, &r, &v);
+	policy_query_host(s->p, q.host, q.port ? q.port : 443, q.method ? q.method : "GET", q.path ? q.path : "/",
+			  &why);
+	CHECK((why.answer == ANSWER_ALLOW) == v.allow);
+	return v;
+}
+
+static struct side side_below(const char *request, const char *ceiling)
+{
+	struct error err;
+	struct side s = side_of(memory_policy(request, ceiling, &err));
+
+	if (!s.rules)
+		printf("# %s\n", err.text);
+	return s;
+}
+
+/* Of either side, where what is left of it stands there already. */
+static void a_rule_that_loses_a_method_takes_none_of_those_behind_it_along(void)
+{
+	static const char with[] = "allow: [{host: a.ex.test, methods: [GET, LIST]}, {host: b.ex.test%s}, {host: "
+				   "c.ex.test, methods: [LIST]}, {host: d.ex.test%s}]}\n",
+			  few[] = "allow: [{host: a.ex.test, methods: [GET]}]}\n";
+	char rules[512], request[600], ceiling[600];
+	struct side s;
+	int i, rated;
+
+	for (i = 0; i < 4; i++) {
+		rated = i / 2; /* both are of mode public, and only the rates matter */
+		(void)snprintf(rules, sizeof(rules), with, rated ? ", rate: 10/h" : "", rated ? ", rate: 20/h" : "");
+		(void)snprintf(request, sizeof(request), "network: {mode: %s, %s",
+			       i % 2 || rated ? "public" : "allowlist", i % 2 ? few : rules);
+		(void)snprintf(ceiling, sizeof(ceiling), "network: {mode: %s, %s",
+			       i % 2 == 0 || rated ? "public" : "allowlist", i % 2 ? rules : few);
+		s = side_below(request, ceiling);
+		CHECK(judged(&s, (struct question){.host = "a.ex.test"}).allow);
+		CHECK(!judged(&s, (struct question){.host = "a.ex.test", .method = "LIST"}).allow);
+		CHECK(!judged(&s, (struct question){.host = "c.ex.test", .method = "LIST"}).allow);
+		CHECK(judged(&s, (struct question){.host = "b.ex.test"}).allow);
+		CHECK(judged(&s, (struct question){.host = "d.ex.test"}).allow);
+		CHECK(judged(&s, (struct question){.host = "b.ex.test"}).rate == (rated ? 10 : 0));
+		CHECK(judged(&s, (struct question){.host = "d.ex.test"}).rate == (rated ? 20 : 0));
+		side_done(&s);
+	}
+}
+
 /* GET and DELETE open the stream back and end a session: only a rule that names paths lets them through. */
 static void paths_of_one_side_open_nothing_under_mcp_of_the_other(void)
 {
@@ -568,6 +631,7 @@ int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(what_is_not_named_means_the_same_below_a_ceiling),
+		CASE(a_rule_that_loses_a_method_takes_none_of_those_behind_it_along),
 		CASE(paths_of_one_side_open_nothing_under_mcp_of_the_other),
 		CASE(a_route_holds_whichever_side_has_it),
 		CASE(what_is_left_below_a_ceiling_both_sides_allow),
