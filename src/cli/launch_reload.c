@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "policy/policy_diff.h"
 #include "policy/policy_load.h"
+#include "policy/policy_query.h"
 
 /* Does it mean something else where nothing can change? Both sides get one network and inference, so that only the rest
  * is compared. */
@@ -43,25 +44,21 @@ static bool has_new_base_url(const struct policy *first, const struct policy *no
 	return false;
 }
 
-/* A person may allow hosts: the policy, and the ceiling that it is below, have them asked. */
-static bool asks(const struct policy *p)
-{
-	return p->net.ask.v && p->net.mode.v == NET_ALLOWLIST;
-}
-
 /* Puts a policy in force, with what a person has allowed meanwhile: that outlives a reload, as long as a person may. */
 static int put_in_force(struct launch_reload *l, const struct policy *p, struct error *err)
 {
-	uint32_t n_approved = asks(p) ? l->n_approved : 0, n = p->net.allow.n + n_approved;
-	AUTO_FREE struct net_rule *rules = calloc(n + 1, sizeof(*rules));
+	uint32_t n = p->net.allow.n, i;
+	AUTO_FREE struct net_rule *rules = calloc((size_t)n + l->n_approved + 1, sizeof(*rules));
 	struct policy with = *p;
 
 	if (!rules)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	if (p->net.allow.n)
 		memcpy(rules, p->net.allow.v, p->net.allow.n * sizeof(*rules));
-	memcpy(rules + p->net.allow.n, l->approved, n_approved * sizeof(*rules));
-	with.net.allow = (struct net_rules){.v = rules, .n = n, .set = p->net.allow.set || n_approved};
+	for (i = 0; i < l->n_approved; i++)
+		if (policy_query_may_approve(p, l->approved[i].host))
+			rules[n++] = l->approved[i];
+	with.net.allow = (struct net_rules){.v = rules, .n = n, .set = p->net.allow.set || n > p->net.allow.n};
 	return gate_reload(l->gate, &with, err);
 }
 
@@ -71,7 +68,7 @@ static int allow(void *arg, const char *host, uint16_t port, struct error *err)
 	const struct policy *now = l->last.policy ? l->last.policy : l->first;
 	struct net_rule *r = &l->approved[l->n_approved];
 
-	if (!asks(now))
+	if (!policy_query_may_approve(now, host))
 		return error_set(err, ERROR_DENIED, "the policy that is in force now does not ask");
 	if (l->n_approved == ARRAY_LEN(l->approved))
 		return error_set(err, ERROR_DENIED, "at most %zu hosts can be allowed by hand", ARRAY_LEN(l->approved));

@@ -118,6 +118,7 @@ struct pol_net {
 	struct pol_num dns; /* enum dns_mode */
 	struct pol_num loopback;
 	struct pol_num ask; /* a host that is not allowed asks the person at the terminal */
+	struct pol_list doors; /* hosts that rules alone open, not mode public and nobody's yes (ceiling_door.h) */
 	struct pol_num max_bytes_out;
 };
 

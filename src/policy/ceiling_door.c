@@ -42,11 +42,36 @@ static bool has_door(const struct pol_inference *inf, const struct net_host *h)
 	return false;
 }
 
+/* What is left of the rules for a host both sides allow: what one side's mode public adds is denied already where it
+ * is more (ceiling_net.c). */
+static bool has_rule(const struct policy *request, const struct net_host *h)
+{
+	uint32_t i;
+
+	for (i = 0; i < request->net.allow.n; i++)
+		if (net_rule_is_for(&request->net.allow.v[i], h))
+			return true;
+	return false;
+}
+
+/* To all but the rules. */
+static int leave_to_rules(struct policy *request, const struct net_host *h, struct origin at, struct error *err)
+{
+	struct pol_str *host = arena_alloc(request->arena, sizeof(*host));
+	struct pol_list one = {.v = host, .n = 1, .set = true};
+
+	if (!host)
+		return policy_no_memory(err);
+	*host = (struct pol_str){.s = arena_str(request->arena, sv_n(h->text, h->n)), .at = at};
+	return !host->s || merge_list(request->arena, &request->net.doors, &one) < 0 ? policy_no_memory(err) : 0;
+}
+
 /* But for those that `left` (may be NULL) keeps shut. Private addresses are open by ranges alone, and those that both
  * sides have. */
 static int shut_all(struct policy *request, const struct pol_inference *of, const struct pol_inference *left,
 		    struct error *err)
 {
+	struct origin at;
 	struct net_host h;
 	uint32_t i;
 
@@ -54,7 +79,9 @@ static int shut_all(struct policy *request, const struct pol_inference *of, cons
 		net_provider_host(&of->providers[i], &h);
 		if (h.class == HOST_BAD || h.class == HOST_PRIVATE || has_door(left, &h))
 			continue;
-		if (ceiling_door_shut(request, &h, of->providers[i].at, err) < 0)
+		at = of->providers[i].at;
+		if ((has_rule(request, &h) ? leave_to_rules(request, &h, at, err)
+					   : ceiling_door_shut(request, &h, at, err)) < 0)
 			return -1;
 	}
 	return 0;

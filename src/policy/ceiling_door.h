@@ -3,7 +3,8 @@
  *
  * Mode public opens everything but the hosts of its policy's providers, which have a door of their own. So what one
  * side opens by mode public is without the hosts of that side's providers, also where the provider is not in the
- * result, which would keep its host shut by itself.
+ * result, which would keep its host shut by itself. Where rules of both sides are for such a host they open it as
+ * elsewhere, but nothing else does: it is in network.doors. Else it is denied.
  */
 #ifndef CORDON_POLICY_CEILING_DOOR_H
 #define CORDON_POLICY_CEILING_DOOR_H

@@ -13,6 +13,7 @@ struct door {
 	struct sv host;
 	uint16_t port;
 	const char *credential; /* NULL: none */
+	bool shut;              /* to whoever is asked; of no provider of this policy */
 };
 
 struct ruleset {
@@ -70,11 +71,13 @@ static bool share_budgets(struct ruleset *rules)
 static bool list_providers(struct ruleset *rules)
 {
 	const struct pol_inference *inf = &rules->p->inference;
+	const struct pol_list *doors = &rules->p->net.doors;
 	struct net_host h;
 	struct door *d;
 	uint32_t i;
 
-	rules->providers = arena_array(rules->arena, (size_t)inf->n_providers + 1, sizeof(*rules->providers));
+	rules->providers =
+		arena_array(rules->arena, (size_t)inf->n_providers + doors->n + 1, sizeof(*rules->providers));
 	if (!rules->providers)
 		return false;
 	for (i = 0; i < inf->n_providers; i++) {
@@ -86,6 +89,8 @@ static bool list_providers(struct ruleset *rules)
 		(void)net_provider_port(&inf->providers[i], &d->port);
 		d->credential = inf->providers[i].credential.s;
 	}
+	for (i = 0; i < doors->n; i++)
+		rules->providers[rules->n_providers++] = (struct door){.host = sv_of(doors->v[i].s), .shut = true};
 	return !arena_failed(rules->arena);
 }
 
@@ -193,6 +198,12 @@ static bool is_keyed_with(const struct door *d, const void *arg)
 	return d->credential && sv_is(*(const struct sv *)arg, d->credential);
 }
 
+static bool is_shut(const struct door *d, const void *arg)
+{
+	(void)arg;
+	return d->shut;
+}
+
 static bool is_provider(const struct ruleset *rules, const struct net_host *h)
 {
 	return has_provider(rules, h, is_any, NULL);
@@ -282,11 +293,14 @@ static void find_allowed(const struct ruleset *rules, const struct net_question 
 
 /* Asked for hosts that are nobody's: where a private address or a refused request is near, a person should edit the
  * policy instead. */
-static bool may_ask(const struct policy *p, const struct net_question *q, const struct net_verdict *v)
+static bool may_ask(const struct ruleset *rules, const struct net_question *q, const struct net_verdict *v)
 {
-	if (!p->net.ask.v || p->net.mode.v != NET_ALLOWLIST || q->host.class == HOST_PRIVATE)
+	const struct pol_net *net = &rules->p->net;
+
+	if (!net->ask.v || net->mode.v != NET_ALLOWLIST || q->host.class == HOST_PRIVATE)
 		return false;
-	return v->why == WHY_UNLISTED || (v->why == WHY_NEARLY && v->found.fit == FIT_HOST);
+	return (v->why == WHY_UNLISTED || (v->why == WHY_NEARLY && v->found.fit == FIT_HOST)) &&
+	       !has_provider(rules, &q->host, is_shut, NULL);
 }
 
 static void judge(const struct ruleset *rules, const struct net_question *q, struct search *s, denies_fn *denies,
@@ -304,7 +318,7 @@ static void judge(const struct ruleset *rules, const struct net_question *q, str
 		ret->why = net_judge(rules->p, q, &ret->found);
 	}
 	ret->allow = net_why_allows(ret->why);
-	ret->ask = !ret->allow && may_ask(rules->p, q, ret);
+	ret->ask = !ret->allow && may_ask(rules, q, ret);
 }
 
 static bool denies_some(const struct net_rule *r, const struct net_question *q)

@@ -19,7 +19,7 @@ struct codec {
 	int failed; /* 0 or -errno */
 };
 
-static const char magic[8] = {'C', 'P', 'O', 'L', 0, 0, 0, 5};
+static const char magic[8] = {'C', 'P', 'O', 'L', 0, 0, 0, 6};
 
 /* The fewest bytes that each can take, and the most phases: each is a whole policy. */
 enum { MIN_STR = 2, MIN_ORIGIN = 3, MIN_RULE = 17 + MIN_ORIGIN, MIN_PHASE = 1 + MIN_ORIGIN, MAX_PHASES = 4 };
@@ -332,6 +332,7 @@ static void visit_body(struct codec *c, struct policy *p)
 	visit_bool(c, &p->fs.workdir_read_bounded);
 	visit_bool(c, &p->fs.workdir_write_bounded);
 	visit_list(c, &p->process.env_bound);
+	visit_list(c, &p->net.doors);
 	visit_inference(c, &p->inference);
 }
 

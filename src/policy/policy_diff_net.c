@@ -36,6 +36,11 @@ static bool is_public(const struct policy *p, const struct net_rule *x)
 		if (net_rule_is_for(x, &h))
 			return false;
 	}
+	for (i = 0; i < p->net.doors.n; i++) {
+		net_host_read(sv_of(p->net.doors.v[i].s), &h);
+		if (net_rule_is_for(x, &h))
+			return false;
+	}
 	return true;
 }
 
@@ -201,22 +206,34 @@ static void compare_denials(struct diff *d)
 				  diff_word(d, "no longer denies", "now denies"), name_of(&d->a->net.deny.v[i]));
 }
 
+static void compare_door(struct diff *d, const struct net_host *h)
+{
+	const struct net_rule x = {.host = h->text};
+
+	if (h->class == HOST_BAD || h->class == HOST_PRIVATE || policy_query_serves(d->b, h->text) ||
+	    is_denied(d->b, &x))
+		return;
+	diff_item(d, "network.mode", d->b, d->b->net.mode.at, "reaches %s, %s the host of a provider", h->text,
+		  diff_word(d, "which is no longer", "which is now"));
+}
+
 /* Mode public keeps the hosts of providers shut, as long as they are named. */
 static void compare_doors(struct diff *d)
 {
 	const struct pol_inference *inf = &d->a->inference;
-	struct net_rule x = {0};
+	const struct pol_list *doors = &d->a->net.doors;
 	struct net_host h;
 	uint32_t i;
 
-	for (i = 0; i < inf->n_providers && d->a->net.mode.v == NET_PUBLIC && d->b->net.mode.v == NET_PUBLIC; i++) {
+	if (d->a->net.mode.v != NET_PUBLIC || d->b->net.mode.v != NET_PUBLIC)
+		return;
+	for (i = 0; i < inf->n_providers; i++) {
 		net_provider_host(&inf->providers[i], &h);
-		x.host = h.text;
-		if (h.class == HOST_BAD || h.class == HOST_PRIVATE || policy_query_serves(d->b, h.text) ||
-		    is_denied(d->b, &x))
-			continue;
-		diff_item(d, "network.mode", d->b, d->b->net.mode.at, "reaches %s, %s the host of a provider", h.text,
-			  diff_word(d, "which is no longer", "which is now"));
+		compare_door(d, &h);
+	}
+	for (i = 0; i < doors->n; i++) {
+		net_host_read(sv_of(doors->v[i].s), &h);
+		compare_door(d, &h);
 	}
 }
 
@@ -236,14 +253,30 @@ static bool has_rule_over(const struct policy *p, const struct net_rule *r)
 	return false;
 }
 
+/* Nobody is asked for it. */
+static bool is_shut(const struct policy *p, const char *host)
+{
+	const struct net_rule x = {.host = host};
+	uint32_t i;
+
+	for (i = 0; i < p->net.doors.n; i++)
+		if (strcmp(p->net.doors.v[i].s, host) == 0)
+			return true;
+	return is_denied(p, &x);
+}
+
 /* Of a host that some rule is for nobody is asked for what the rule does not allow. */
 static void compare_asking(struct diff *d)
 {
 	const struct net_rules *a = &d->a->net.allow;
+	const struct pol_list *doors = &d->a->net.doors;
 	uint32_t i;
 
 	if (asks(&d->b->net) && !asks(&d->a->net))
 		diff_item(d, "network.ask", d->b, d->b->net.ask.at, "asks you for other hosts");
+	for (i = 0; i < doors->n && asks(&d->a->net) && asks(&d->b->net); i++)
+		if (!is_shut(d->b, doors->v[i].s))
+			diff_item(d, "network.ask", d->b, d->b->net.ask.at, "asks you for %s", doors->v[i].s);
 	for (i = 0; i < a->n && asks(&d->a->net) && asks(&d->b->net); i++)
 		if (net_rule_looks_inside(&a->v[i]) && !has_rule_over(d->b, &a->v[i]))
 			diff_item(d, "network.ask", d->b, d->b->net.ask.at, "asks you for more of %s",

@@ -52,6 +52,9 @@ void policy_query_host(const struct policy *p, const char *host, uint16_t port, 
 void policy_query_unseen(const struct policy *p, const char *host, uint16_t port, struct reason *ret);
 /* Is it the host of a provider, which has a door of its own? */
 bool policy_query_serves(const struct policy *p, const char *host);
+
+/* network.ask: a person's yes may open the host, where no denial is for it. */
+bool policy_query_may_approve(const struct policy *p, const char *host);
 void policy_query_model(const struct policy *p, const char *model, struct reason *ret);
 
 /* Does a pattern of filesystem.read or .write show all that is in the folder, names that nobody thought of too? */

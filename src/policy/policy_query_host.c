@@ -4,6 +4,21 @@
 #include "http/target.h"
 #include "policy/net_rules.h"
 
+/* The host of a door, or an address of one that it carries in itself. */
+static bool is_door(const struct policy *p, const struct net_host *h)
+{
+	struct net_host carried;
+	uint32_t i;
+
+	for (i = 0; net_host_carried(h, i, &carried); i++)
+		if (is_door(p, &carried))
+			return true;
+	for (i = 0; i < p->net.doors.n; i++)
+		if (sv_is(sv_n(h->text, h->n), p->net.doors.v[i].s))
+			return true;
+	return false;
+}
+
 static bool is_provider(const struct policy *p, const struct net_host *h)
 {
 	struct net_host provider, carried;
@@ -17,7 +32,7 @@ static bool is_provider(const struct policy *p, const struct net_host *h)
 		if (provider.n && sv_eq(sv_n(provider.text, provider.n), sv_n(h->text, h->n)))
 			return true;
 	}
-	return false;
+	return is_door(p, h);
 }
 
 static bool denies(const struct net_rule *r, const struct net_question *q)
@@ -63,6 +78,14 @@ bool policy_query_serves(const struct policy *p, const char *host)
 
 	net_host_read(sv_of(host), &h);
 	return is_provider(p, &h);
+}
+
+bool policy_query_may_approve(const struct policy *p, const char *host)
+{
+	struct net_host h;
+
+	net_host_read(sv_of(host), &h);
+	return p->net.ask.v && p->net.mode.v == NET_ALLOWLIST && !is_door(p, &h);
 }
 
 /*

@@ -34,6 +34,7 @@ static void what_is_encoded_decodes_to_the_same(void)
 {
 	struct error err;
 	struct policy *p = memory_policy(rich, NULL, &err), *q = NULL;
+	struct pol_str door = {.s = "models.test"};
 	AUTO_BUF a = {0};
 	AUTO_BUF b = {0};
 	char x[65], y[65];
@@ -45,6 +46,7 @@ static void what_is_encoded_decodes_to_the_same(void)
 		return;
 	p->fs.write_bounded = true;
 	p->fs.tmp_bound = (struct pol_num){.set = true, .v = 7};
+	p->net.doors = (struct pol_list){.set = true, .v = &door, .n = 1};
 	CHECK(policy_encode(p, &a) == 0 && policy_decode(buf_view(&a), &q) == 0);
 	if (!q) {
 		policy_free(p);
@@ -57,6 +59,7 @@ static void what_is_encoded_decodes_to_the_same(void)
 	      q->net.allow.v[0].ports[1] == 8443 && q->net.allow.v[0].at.line == 6);
 	CHECK(q->fs.tmp_bound.set && q->fs.tmp_bound.v == 7);
 	CHECK(q->fs.write_bounded && !q->fs.read_bounded);
+	CHECK(q->net.doors.n == 1 && strcmp(q->net.doors.v[0].s, "models.test") == 0);
 	CHECK_STR(q->net.allow.v[0].credential.s, "pypi");
 	CHECK_STR(q->net.allow.v[1].mcp.tools.v[0].s, "read_*");
 	CHECK_STR(q->net.allow.v[2].graphql.types.v[0].s, "query");

@@ -558,6 +558,47 @@ static void a_rule_that_loses_a_method_takes_none_of_those_behind_it_along(void)
 	}
 }
 
+/* ... and nothing else does: not the rest of mode public, and nobody's yes. */
+static void rules_of_both_sides_open_the_host_of_a_provider(void)
+{
+#define AT_X "allow: [{host: a.ex.test, paths: [/x]}]}\n"
+	static const struct {
+		const char *request, *ceiling;
+		bool asks; /* for other hosts */
+	} cases[] = {
+		{"network: {mode: allowlist, ask: true, " AT_X, "network: {mode: public, " AT_X V, true},
+		{"network: {mode: allowlist, ask: true, " AT_X, "network: {mode: public, ask: true, " AT_X V, true},
+		{"network: {mode: allowlist, ask: true, " AT_X V, "network: {mode: public, " AT_X V, true},
+		{"network: {mode: public, " AT_X, "network: {mode: public, " AT_X V, false},
+		{"network: {mode: public, " AT_X V, "network: {mode: public, " AT_X W, false},
+		{"network: {mode: public, " AT_X V, "network: {mode: public, " AT_X V, false},
+	};
+	struct side s, open;
+	struct net_verdict v;
+	unsigned i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		s = side_below(cases[i].request, cases[i].ceiling);
+		CHECK(judged(&s, (struct question){.host = "a.ex.test", .path = "/x"}).allow);
+		v = judged(&s, (struct question){.host = "a.ex.test", .path = "/y"});
+		CHECK(!v.allow && !v.ask);
+		v = judged(&s, (struct question){.host = "a.ex.test", .path = "/x", .port = 8080});
+		CHECK(!v.allow && !v.ask);
+		v = judged(&s, (struct question){.host = "b.ex.test"});
+		CHECK(v.allow == !cases[i].asks && v.ask == cases[i].asks);
+		CHECK(s.rules && net_rules_dns(s.rules, sv_of("a.ex.test")));
+		CHECK(s.p && !policy_query_may_approve(s.p, "A.ex.test."));
+		CHECK(s.p && policy_query_may_approve(s.p, "b.ex.test") == cases[i].asks);
+		/* a diff knows it, too */
+		open = side_below(cases[i].request, NULL);
+		CHECK(s.p && open.p && more_of(open.p, s.p) == 0);
+		CHECK(s.p && open.p && (more_of(s.p, open.p) > 0) == (strcmp(cases[i].request, cases[i].ceiling) != 0));
+		side_done(&open);
+		side_done(&s);
+	}
+#undef AT_X
+}
+
 /* GET and DELETE open the stream back and end a session: only a rule that names paths lets them through. */
 static void paths_of_one_side_open_nothing_under_mcp_of_the_other(void)
 {
@@ -632,6 +673,7 @@ int main(void)
 	static const struct check_case cases[] = {
 		CASE(what_is_not_named_means_the_same_below_a_ceiling),
 		CASE(a_rule_that_loses_a_method_takes_none_of_those_behind_it_along),
+		CASE(rules_of_both_sides_open_the_host_of_a_provider),
 		CASE(paths_of_one_side_open_nothing_under_mcp_of_the_other),
 		CASE(a_route_holds_whichever_side_has_it),
 		CASE(what_is_left_below_a_ceiling_both_sides_allow),
