@@ -24,7 +24,7 @@ static bool waits_for_restart(const struct launch_reload *l, const struct cli_po
 	changed.inference = l->first->inference;
 	buf_init(&ignored, 1 << 20);
 	r = policy_diff_text((struct policy_diff_side){l->first, "a"}, (struct policy_diff_side){&changed, "b"},
-			     now->workdir, &ignored);
+			     (struct policy_diff_place){now->workdir, false}, &ignored);
 	return r.more || r.less;
 }
 

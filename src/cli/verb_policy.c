@@ -28,7 +28,7 @@ const struct option verb_policy_own_options[] = {
 };
 
 const struct option verb_policy_diff_options[] = {
-	CLI_OPTION_WORKDIR("Take this as the work folder; else " CLI_NOWHERE ", which need not exist."),
+	CLI_OPTION_WORKDIR("Compare for this work folder; else for any, with relative patterns below " CLI_NOWHERE "."),
 	CLI_OPTION_JSON,
 	{0},
 };
@@ -291,7 +291,7 @@ int verb_policy_diff(struct call *call, struct error *err)
 	buf_init(&out, OUTPUT_MAX);
 	r = (call_has(call, "json") ? policy_diff_json : policy_diff_text)(
 		(struct policy_diff_side){a.policy, call->args[0]}, (struct policy_diff_side){b.policy, call->args[1]},
-		a.workdir, &out);
+		(struct policy_diff_place){a.workdir, !call_has(call, "workdir")}, &out);
 	return cli_print(call, &out, err) < 0 ? -1 : r.more != 0;
 }
 

@@ -511,7 +511,9 @@ const struct verb verbs[] = {
 		.summary = "Show what policy B allows that A does not, and the other way round.",
 		.details = "Compares what the policies mean, not how they are written. Exits 0 when B allows nothing "
 			   "that A does not, 1 when it does. Where patterns overlap only in "
-			   "part, the difference is shown: exit 0 can be relied on.",
+			   "part, the difference is shown: exit 0 can be relied on, whichever folder is the work "
+			   "folder, but for this: that a folder of filesystem.read stays read-only where it is inside "
+			   "of a work folder is only said with --workdir, for that one.",
 		.options = verb_policy_diff_options,
 		.min_args = 2,
 		.max_args = 2,

@@ -225,7 +225,7 @@ static void phases(struct diff *d)
 			policy_show_yaml(b->policy, 0, &y);
 		if (!sv_eq(buf_view(&x), buf_view(&y)) || buf_failed(&x) || buf_failed(&y))
 			diff_item(d, "phases", b ? d->b : d->a, b ? b->at : a->at, "%s %s", *name,
-				  a && b ? "is different"
+				  a && b                   ? "is different"
 				  : !b == (d->sign == '+') ? "is gone"
 							   : "is added");
 	}
@@ -242,10 +242,10 @@ static uint32_t grants(struct diff *d)
 	return d->n;
 }
 
-static uint32_t text_part(struct policy_diff_side from, struct policy_diff_side to, const char *workdir, char sign,
-			  struct buf *out)
+static uint32_t text_part(struct policy_diff_side from, struct policy_diff_side to, struct policy_diff_place place,
+			  char sign, struct buf *out)
 {
-	struct diff d = {from.policy, to.policy, workdir, out, NULL, sign, 0};
+	struct diff d = {from.policy, to.policy, place.workdir, place.any, out, NULL, sign, 0};
 	struct text_shown x, y;
 
 	(void)buf_printf(out, "%s allows, %s does not:\n", text_show(&x, sv_of(to.name)),
@@ -255,22 +255,22 @@ static uint32_t text_part(struct policy_diff_side from, struct policy_diff_side 
 	return d.n;
 }
 
-struct policy_diff_result policy_diff_text(struct policy_diff_side a, struct policy_diff_side b, const char *workdir,
-					   struct buf *out)
+struct policy_diff_result policy_diff_text(struct policy_diff_side a, struct policy_diff_side b,
+					   struct policy_diff_place place, struct buf *out)
 {
 	struct policy_diff_result r;
 
-	r.more = text_part(a, b, workdir, '+', out);
-	r.less = text_part(b, a, workdir, '-', out);
+	r.more = text_part(a, b, place, '+', out);
+	r.less = text_part(b, a, place, '-', out);
 	return r;
 }
 
-struct policy_diff_result policy_diff_json(struct policy_diff_side a, struct policy_diff_side b, const char *workdir,
-					   struct buf *out)
+struct policy_diff_result policy_diff_json(struct policy_diff_side a, struct policy_diff_side b,
+					   struct policy_diff_place place, struct buf *out)
 {
 	struct json j;
-	struct diff more = {a.policy, b.policy, workdir, out, &j, '+', 0};
-	struct diff less = {b.policy, a.policy, workdir, out, &j, '-', 0};
+	struct diff more = {a.policy, b.policy, place.workdir, place.any, out, &j, '+', 0};
+	struct diff less = {b.policy, a.policy, place.workdir, place.any, out, &j, '-', 0};
 	struct policy_diff_result r;
 
 	json_init(&j, out);

@@ -115,6 +115,12 @@ static bool list_touches(const struct pol_list *l, const char *pattern)
 	return false;
 }
 
+/* As relative ones are, wherever the work folder is. */
+static bool is_below(const struct pol_str *pattern, const char *workdir)
+{
+	return cover_path.covers(workdir, pattern->s);
+}
+
 /* Something that it is about may be there. workdir: as a pattern. */
 static bool is_shown(const struct diff *d, const char *workdir, const char *pattern)
 {
@@ -123,7 +129,7 @@ static bool is_shown(const struct diff *d, const char *workdir, const char *patt
 	if (floats(pattern) || is_machine_wide(pattern) || touches_base(d->b, pattern) ||
 	    list_touches(&fs->read, pattern) || list_touches(&fs->write, pattern))
 		return true;
-	return fs->workdir.v != WORKDIR_NONE && !cover_path.apart(workdir, pattern);
+	return fs->workdir.v != WORKDIR_NONE && (d->anywhere || !cover_path.apart(workdir, pattern));
 }
 
 static bool is_plain(const char *pattern)
@@ -186,6 +192,36 @@ static void refusals(struct diff *d)
 		d->out->failed = -1;
 }
 
+/*
+ * A work folder has a row of its own, which is deeper than the rules that are for a folder above it: where a keeps it
+ * from being written by that and b has no such row, any rule that writes may be for a work folder.
+ */
+static void work_folders(struct diff *d)
+{
+	const struct pol_fs *a = &d->a->fs, *b = &d->b->fs;
+	struct resolve here = {d->workdir, d->workdir};
+	const char *workdir = resolve_path(d->b->arena, &here, ".", false);
+	bool shows = false;
+	uint32_t i;
+
+	if (!workdir)
+		d->out->failed = -1;
+	if (!workdir || !d->anywhere || b->workdir.v != WORKDIR_NONE ||
+	    (a->workdir.v != WORKDIR_READ_ONLY && a->workdir.v != WORKDIR_COPY))
+		return;
+	for (i = 0; i < b->read.n; i++)
+		shows = shows || !floats(b->read.v[i].s);
+	for (i = 0; i < b->write.n; i++)
+		shows = shows || !floats(b->write.v[i].s);
+	for (i = 0; i < b->write.n; i++) {
+		if (floats(b->write.v[i].s) ? !shows : is_below(&b->write.v[i], workdir))
+			continue;
+		diff_item(d, "filesystem.workdir", d->b, b->write.v[i].at, "%s a work folder in %s %s",
+			  diff_word(d, "no longer keeps", "now keeps"), b->write.v[i].s,
+			  a->workdir.v == WORKDIR_COPY ? "as a copy" : "read-only");
+	}
+}
+
 void diff_filesystem(struct diff *d)
 {
 	/* By how much reaches the host: a copy is written, but changes nothing. */
@@ -196,6 +232,7 @@ void diff_filesystem(struct diff *d)
 	if (levels[b->workdir.v] > levels[a->workdir.v])
 		diff_item(d, "filesystem.workdir", d->b, b->workdir.at, "%s instead of %s",
 			  workdir_mode_names[b->workdir.v], workdir_mode_names[a->workdir.v]);
+	work_folders(d);
 	grants(d);
 	refusals(d);
 	diff_limit(d, "filesystem.tmp_size", UNIT_SIZE, &a->tmp_size, &b->tmp_size);

@@ -13,6 +13,7 @@ struct diff {
 	const struct policy *a;
 	const struct policy *b;
 	const char *workdir;
+	bool anywhere; /* that is only where relative patterns are; the work folder may be any */
 	struct buf *out;
 	struct json *json; /* NULL: text */
 	char sign;         /* '+' or '-', before each line of text */

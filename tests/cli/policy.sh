@@ -381,6 +381,17 @@ opens "a rate that holds in mode public" 'network: {mode: public, allow: [{host:
 opens "a rate behind a rule without one" "$(net '{host: a.example, rate: 1/h}, {host: a.example}')" "$(net '{host: a.example}, {host: a.example, rate: 1/h}')" 'no longer holds a.example to 1/h'
 opens "a rate for each of two paths" "$(net '{host: a.example, rate: 5/h}')" "$(net '{host: a.example, paths: [/x], rate: 5/h}, {host: a.example, paths: [/y], rate: 5/h}')" 'no longer holds a.example to 5/h'
 opens "MCP's stream, for which a rule names paths" "$(net '{host: a.example, mcp: {tools: [t]}}')" "$(net '{host: a.example, paths: [/m], mcp: {tools: [t]}}')" 'a.example:443 /m'
+for mode in copy read-only; do
+	opens "a work folder without a row of its own, below a folder that is written, instead of $mode" "filesystem: {workdir: $mode, write: [/d/w]}" 'filesystem: {workdir: none, write: [/d/w]}' 'filesystem.workdir: no longer keeps a work folder in /d/w'
+	opens "... by a pattern" "filesystem: {workdir: $mode, write: [\"/d/*/w\"]}" 'filesystem: {workdir: none, write: ["/d/*/w"]}' 'no longer keeps a work folder in /d/\*/w'
+	opens "... by one that floats" "filesystem: {workdir: $mode, read: [/d], write: [\"**/w\"]}" 'filesystem: {workdir: none, read: [/d], write: ["**/w"]}' 'no longer keeps a work folder in \*\*/w'
+	printf 'version: 1\nfilesystem: {workdir: %s, write: [/d/w, sub]}\n' "$mode" >a.yaml
+	printf 'version: 1\nfilesystem: {workdir: none, write: [/d/w, sub]}\n' >b.yaml
+	mkdir -p elsewhere
+	exits "diff: of one work folder that is none of these" 0 policy diff --workdir elsewhere a.yaml b.yaml
+done
+same "what is written, but is no work folder" 'filesystem: {workdir: read-only, write: [sub]}' 'filesystem: {workdir: read-only, write: [sub, "sub/**"]}'
+more "a denial that may be in a work folder" 'filesystem: {workdir: read-write, deny: [/d/w/k]}' 'filesystem: {workdir: read-write}' 'no longer denies /d/w/k'
 printf 'version: 1\nfilesystem: {}\nnetwork: {mode: public}\n' >a.yaml
 printf 'version: 1\nfilesystem: {deny: ["**/*.pem"]}\nnetwork: {mode: public, deny: [{host: b.example}]}\nprocess: {deny_exec: [/usr/bin/nc]}\n' >b.yaml
 exits "diff: what is denied only there" 0 policy diff a.yaml b.yaml
@@ -391,7 +402,10 @@ same "a rate, and what comes before it" "$(net '{host: a.example, paths: [/free]
 same "methods in two rules" "$(net '{host: a.example, methods: [GET, PUT]}')" "$(net '{host: a.example, methods: [PUT]}, {host: a.example, methods: [GET]}')"
 same "a rule that another covers" "$(net '{host: "*.a.example"}')" "$(net '{host: x.a.example}, {host: "*.a.example"}')"
 same "a folder below another" 'filesystem: {read: [/srv]}' 'filesystem: {read: [/srv, /srv/data, "/srv/**"]}'
-same "a denial of what is absent anyway" 'filesystem: {}' 'filesystem: {deny: [/srv/nowhere]}'
+same "a denial of what is absent anyway" 'filesystem: {workdir: none}' 'filesystem: {workdir: none, deny: [/srv/nowhere]}'
+printf 'version: 1\nfilesystem: {workdir: read-write, deny: [/srv/nowhere]}\n' >a.yaml
+printf 'version: 1\nfilesystem: {workdir: read-write}\n' >b.yaml
+exits "diff: a denial of what is not in the work folder" 0 policy diff --workdir elsewhere a.yaml b.yaml
 exits "diff --json" 1 policy diff --json strict default
 json "diff --json: more" more.0.key '"filesystem.workdir"'
 json "diff --json: less" less '[]'

@@ -1,44 +1,14 @@
 /* Two policies: a request and its ceiling, or the sides of a diff. What is made of them is held against the judge, over
  * every question of a small world. */
-#include <stdarg.h>
-
 #include "base/glob.h"
-#include "check.h"
-#include "policy/net_rules.h"
-#include "policy/policy_diff.h"
-#include "policy_memory.h"
-
-#define WORK "/home/u/w"
-
-/* A small generator: the same cases on every machine. */
-static uint32_t seed;
-
-static uint32_t pick(uint32_t n)
-{
-	seed = seed * 1664525 + 1013904223;
-	return (seed >> 8) % n;
-}
-
-#define ANY_OF(list) (list)[pick(sizeof(list) / sizeof((list)[0]))]
-
-static void put(char *out, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-static void put(char *out, size_t size, const char *format, ...)
-{
-	size_t n = strlen(out);
-	va_list ap;
-
-	va_start(ap, format);
-	(void)vsnprintf(out + n, size - n, format, ap);
-	va_end(ap);
-}
+#include "policy_world.h"
 
 static const char *const hosts[] = {"a.ex.test", "b.ex.test",      "*.ex.test",   "*.test",
 				    "9.9.9.9",   "api.openai.com", "*.openai.com"};
 static const char *const ranges[] = {"10.0.0.0/8", "10.1.0.0/16", "9.9.9.8/30", "9.9.9.9/32"};
 static const char *const ports[] = {"443", "80", "22", "443, 22"};
-static const char *const methods[] = {"LIST", "GET", "LIST, GET", "GET, POST"};
-static const char *const url_globs[] = {"/x", "/x/**", "/x/y", "/**", "/*/y"};
+static const char *const methods[] = {DRAWN_METHODS};
+static const char *const url_globs[] = {DRAWN_PATHS};
 static const char *const calls[] = {"mcp: {tools: [t]}", "mcp: {tools: [\"t*\"]}", "graphql: {types: [query]}"};
 static const char *const rates[] = {"1/h", "5/h", "9/h"};
 static const char *const modes[] = {"none", "allowlist", "allowlist", "allowlist", "public", "public"};
@@ -51,7 +21,6 @@ static const char *const models[] = {"gpt-4", "gpt-*", "gpt-4*", "*", "o1"};
 static const char *const names[] = {"v", "openai", "other"};
 
 enum { NET, FS, PROCESS, MODELS, DOMAINS };
-enum { TEXT = 4096 };
 
 static void random_rule(char *out, bool denies)
 {
@@ -86,18 +55,6 @@ static void random_net(char *out)
 	if (n)
 		random_rule(out, true);
 }
-
-static void random_list(char *out, const char *key, const char *const *from, uint32_t n, uint32_t most)
-{
-	uint32_t i, count = pick(most + 1);
-
-	put(out, TEXT, "  %s: [", key);
-	for (i = 0; i < count; i++)
-		put(out, TEXT, "%s\"%s\"", i ? ", " : "", from[pick(n)]);
-	put(out, TEXT, "]\n");
-}
-
-#define RANDOM_LIST(out, key, from, most) random_list(out, key, from, sizeof(from) / sizeof((from)[0]), most)
 
 static void random_fs(char *out)
 {
@@ -181,24 +138,6 @@ static const char *whole(const struct texts *t)
 	return text[turn];
 }
 
-struct side {
-	struct policy *p;
-	struct ruleset *rules;
-};
-
-static struct side side_of(struct policy *p)
-{
-	struct side s = {p, p ? net_rules_new(p) : NULL};
-
-	return s;
-}
-
-static void side_done(struct side *s)
-{
-	net_rules_free(s->rules);
-	policy_free(s->p);
-}
-
 /* No more than outer: it is allowed there, and as often. Whoever is asked in a diff's b is asked in a, or need not be;
  * below a ceiling that is a person's yes to what the ceiling leaves to them. */
 static bool is_no_more(const struct net_verdict *in, const struct net_verdict *out, bool asking)
@@ -248,29 +187,6 @@ static bool names_within(const struct side *inner, const struct side *outer)
 			printf("# %s is looked up\n", asked[i]);
 			return false;
 		}
-	return true;
-}
-
-static bool files_within(const struct policy *inner, const struct policy *outer)
-{
-	static const char *const paths[] = {
-		"/srv",         "/srv/a",        "/srv/a/b",        "/srv/a/b/c",  "/srv/k",
-		"/srv/z/b",     "/opt",          "/opt/x",          "/opt/x/y",    "/opt/sub",
-		"/home/u/w",    "/home/u/w/sub", "/home/u/w/sub/f", "/home/u/w/k", "/home/u/w/.env",
-		"/home/u/.env", "/home/u",       "/home/u/z",       "/home/u/k",   "/usr/share/.env",
-		"/usr/share/k", "/usr/bin/git",  "/tmp/k",          "/data",       "/nowhere"};
-	struct reason in, out;
-	unsigned i;
-
-	for (i = 0; i < 2 * sizeof(paths) / sizeof(paths[0]); i++) {
-		policy_query_path(inner, WORK, paths[i / 2], i % 2 ? FS_WRITE : FS_READ, &in);
-		policy_query_path(outer, WORK, paths[i / 2], i % 2 ? FS_WRITE : FS_READ, &out);
-		/* what only leads to something has nothing of the host's */
-		if (in.answer == ANSWER_DENY || out.answer == ANSWER_ALLOW || strstr(in.text, "of the sandbox itself"))
-			continue;
-		printf("# %s %s: %s\n", i % 2 ? "write" : "read", paths[i / 2], out.text);
-		return false;
-	}
 	return true;
 }
 
@@ -334,8 +250,9 @@ static bool models_within(const struct policy *inner, const struct policy *outer
 
 static bool is_within(const struct side *inner, const struct side *outer, bool asking)
 {
-	return hosts_within(inner, outer, asking) && names_within(inner, outer) && files_within(inner->p, outer->p) &&
-	       programs_within(inner->p, outer->p) && models_within(inner->p, outer->p);
+	return hosts_within(inner, outer, asking) && names_within(inner, outer) &&
+	       files_within(inner->p, outer->p, WORK) && programs_within(inner->p, outer->p) &&
+	       models_within(inner->p, outer->p);
 }
 
 /* In every domain of both, so that there is nothing that the ceiling leaves unbounded. */
@@ -374,14 +291,7 @@ static void what_is_left_below_a_ceiling_both_sides_allow(void)
 
 static uint32_t more_of(const struct policy *a, const struct policy *b)
 {
-	struct policy_diff_result r;
-	struct buf out;
-
-	buf_init(&out, 1 << 20);
-	r = policy_diff_text((struct policy_diff_side){a, "a"}, (struct policy_diff_side){b, "b"}, WORK, &out);
-	CHECK(!buf_failed(&out));
-	buf_done(&out);
-	return r.more;
+	return more_at(a, b, false);
 }
 
 static void where_a_diff_says_nothing_there_is_nothing(void)
