@@ -114,20 +114,50 @@ static bool held_to(const struct net_rule *outer, const struct net_rule *inner)
 	return !outer->rate.set || (inner->rate.set && inner->rate.v <= outer->rate.v);
 }
 
-static void compare_credential(struct diff *d, const struct net_rule *r)
+static bool has_credential(const struct net_rule *r, const char *name)
 {
-	const struct net_rule *other;
+	return r->credential.s && strcmp(r->credential.s, name) == 0;
+}
+
+/* One of the first n rules adds a credential to all that the rule is for. */
+static bool is_keyed(const struct net_rules *rules, uint32_t n, const struct net_rule *r)
+{
 	uint32_t i;
 
-	if (!r->credential.s)
-		return;
-	for (i = 0; i < d->a->net.allow.n; i++) {
-		other = &d->a->net.allow.v[i];
-		if (other->credential.s && strcmp(other->credential.s, r->credential.s) == 0 &&
-		    net_rule_covers(other, r) && held_to(other, r))
-			return;
+	for (i = 0; i < n; i++)
+		if (rules->v[i].credential.s && net_rule_covers(&rules->v[i], r))
+			return true;
+	return false;
+}
+
+/* Of the rules that fit the first that has a credential decides which it is. So a rule of a that has the same is not
+ * all: none before it may have another one, unless that has its turn in b, too, before `rule`. */
+static bool is_sent(const struct diff *d, uint32_t rule)
+{
+	const struct net_rules *a = &d->a->net.allow, *b = &d->b->net.allow;
+	const struct net_rule *r = &b->v[rule];
+	uint32_t i;
+
+	for (i = 0; i < a->n; i++) {
+		if (!a->v[i].credential.s)
+			continue;
+		if (!has_credential(&a->v[i], r->credential.s)) {
+			if (net_rule_meets(&a->v[i], r) && !is_keyed(b, rule, &a->v[i]))
+				return false;
+		} else if (net_rule_covers(&a->v[i], r) && held_to(&a->v[i], r)) {
+			return true;
+		}
 	}
-	diff_item(d, "network.allow", d->b, r->credential.at, "uses credential %s at %s", r->credential.s, name_of(r));
+	return false;
+}
+
+static void compare_credential(struct diff *d, uint32_t rule)
+{
+	const struct net_rule *r = &d->b->net.allow.v[rule];
+
+	if (r->credential.s && !is_sent(d, rule))
+		diff_item(d, "network.allow", d->b, r->credential.at, "uses credential %s at %s", r->credential.s,
+			  name_of(r));
 }
 
 static bool is_same_budget(const struct net_rule *x, const struct net_rule *y)
@@ -305,7 +335,7 @@ void diff_network(struct diff *d)
 		diff_item(d, "network.mode", d->b, b->mode.at, "reaches every public host");
 	for (i = 0; i < b->allow.n && b->mode.v != NET_NONE; i++) {
 		compare_rule(d, &b->allow.v[i]);
-		compare_credential(d, &b->allow.v[i]);
+		compare_credential(d, i);
 	}
 	if (b->mode.v != NET_NONE && a->mode.v != NET_NONE)
 		compare_bounds(d);

@@ -349,6 +349,7 @@ more "a variable" 'process: {}' 'process: {env: {pass: [EDITOR]}}' 'EDITOR'
 more "a model" 'inference: {providers: {anthropic: {models: ["claude-3-*"]}}}' 'inference: {providers: {anthropic: {models: ["claude-*"]}}}' 'claude-'
 more "what was read-only by a wildcard" 'filesystem: {write: [/d], read: ["/d/*.conf"]}' 'filesystem: {write: [/d]}' 'no longer keeps /d/\*.conf read-only'
 more "a credential for another path" "$(net '{host: a.example, paths: [/x], credential: c}, {host: a.example, paths: [/y]}')" "$(net '{host: a.example, paths: [/x], credential: c}, {host: a.example, paths: [/y], credential: c}')" 'uses credential c at a.example'
+keyed() { net "{host: a.example, credential: $1}, {host: a.example, credential: $2}"; }
 printf 'version: 1\ninference: {providers: {p: {kind: openai, url: "http://p.example"}, q: {kind: openai, url: "http://q.example"}}, routes: [%s]}\n' '{model: "x-*", provider: p}, {model: "*", provider: q}' >a.yaml
 sed 's/routes: \[\(.*}\), \({.*}\)\]/routes: [\2, \1]/' a.yaml >b.yaml
 exits "diff: routes in another order" 1 policy diff a.yaml b.yaml
@@ -398,6 +399,10 @@ exits "diff: what is denied only there" 0 policy diff a.yaml b.yaml
 prints "is called so: a file" '  - filesystem.deny: now denies \*\*/\*.pem  \(b.yaml:2\)'
 prints "a host" '  - network.deny: now denies b.example'
 prints "a program" '  - process.deny_exec: now refuses /usr/bin/nc'
+opens "credentials in another order" "$(keyed x y)" "$(keyed y x)" 'uses credential y at a.example'
+opens "a credential that another one came before" "$(keyed x y)" "$(net '{host: a.example, credential: y}')" 'uses credential y at a.example'
+opens "... for some of it" "$(net '{host: a.example, paths: [/x], credential: x}, {host: a.example, credential: y}')" "$(net '{host: a.example, credential: y}')" 'uses credential y at a.example'
+same "a credential behind one that is always sent" "$(net '{host: a.example, credential: x}')" "$(net '{host: a.example, credential: x}, {host: a.example, paths: [/x], credential: x}')"
 same "a rate, and what comes before it" "$(net '{host: a.example, paths: [/free]}, {host: a.example, rate: 1/h}')" "$(net '{host: a.example, paths: [/free]}, {host: a.example, rate: 1/h}, {host: a.example, ports: [80]}')"
 same "methods in two rules" "$(net '{host: a.example, methods: [GET, PUT]}')" "$(net '{host: a.example, methods: [PUT]}, {host: a.example, methods: [GET]}')"
 same "a rule that another covers" "$(net '{host: "*.a.example"}')" "$(net '{host: x.a.example}, {host: "*.a.example"}')"
