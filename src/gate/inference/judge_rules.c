@@ -1,11 +1,10 @@
 #include "gate/inference/judge_rules.h"
 
-#include <ctype.h>
-
 #include "base/cleanup.h"
 #include "base/glob.h"
 #include "base/text.h"
 #include "gate/inference/judge_elsewhere.h"
+#include "gate/inference/place.h"
 #include "gate/inference/spelling.h"
 
 static const char hint_tools[] = "leave it out; use tools that run inside the sandbox",
@@ -291,9 +290,6 @@ static int check_tool(const struct judge *j, uint32_t tool, unsigned depth)
 	return 0;
 }
 
-/* Longer than the scheme of any URL, shorter than any picture. */
-enum { MEDIA_SCHEME = 32 };
-
 static bool is_base64(char c)
 {
 	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
@@ -320,21 +316,6 @@ static int check_base64(const struct judge *j, uint32_t value, const char *name)
 }
 
 typedef bool text_fn(struct sv text);
-
-static bool has_colon(struct sv text)
-{
-	return memchr(text.p, ':', text.n < MEDIA_SCHEME ? text.n : MEDIA_SCHEME) != NULL;
-}
-
-/* "https://x", blanks before it or none. */
-static bool is_place(struct sv text)
-{
-	size_t i = 0;
-
-	while (i < text.n && (isalnum((unsigned char)text.p[i]) || (text.p[i] && strchr("+.- ", text.p[i]))))
-		i++;
-	return sv_starts(sv_n(text.p + i, text.n - i), "://");
-}
 
 static bool is_not_inline(struct sv text)
 {
@@ -427,9 +408,9 @@ static int apply(const struct judge *j, const struct name_rule *r, uint32_t valu
 	case CHECK_BASE64:
 		return check_base64(j, value, r->name);
 	case CHECK_MEDIA:
-		return check_texts(j, value, has_colon, r->name);
+		return check_texts(j, value, place_has_scheme, r->name);
 	case CHECK_PLACE:
-		return check_texts(j, value, is_place, r->name);
+		return check_texts(j, value, place_is_url, r->name);
 	case CHECK_SAME_MODEL:
 		return check_same_model(j, value);
 	case CHECK_TEXT:
@@ -455,7 +436,14 @@ static bool is_opaque(const struct judge *j, uint32_t type, struct sv parent, ui
 /* A picture, a recording or a file, by the name that it stands under or by its type. */
 static bool is_media(struct sv name)
 {
-	static const char *const parts[] = {"image", "video", "audio"}, *const names[] = {"file", "document", "media"};
+	static const char *const parts[] = {"image", "video", "audio"}, *const names[] = {"file",       "files",
+											  "document",   "documents",
+											  "media",      "pdf",
+											  "picture",    "photo",
+											  "screenshot", "img",
+											  "frame",      "frames",
+											  "clip",       "attachment",
+											  "attachments"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(parts); i++)
@@ -469,7 +457,20 @@ static bool is_media(struct sv name)
 	return false;
 }
 
-/* Of something that is one: whatever is called after a URL says where it is, and must bring it along. */
+/* What is said of something, to be read. */
+static bool is_words(struct sv name)
+{
+	static const char *const names[] = {"text", "title", "caption", "description", "alt", "context"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		if (sv_is(name, names[i]))
+			return true;
+	return false;
+}
+
+/* Of something that is one: whatever is called after a URL says where it is, and must bring it along; and so must what
+ * is a URL, whatever it is called. */
 static int check_media_member(const struct judge *j, uint32_t key)
 {
 	static const char *const ends[] = {"url", "uri", "href"};
@@ -479,7 +480,17 @@ static int check_media_member(const struct judge *j, uint32_t key)
 	for (i = 0; i < ARRAY_LEN(ends); i++)
 		if (spelling_ends(name, ends[i]))
 			return check_texts(j, key + 1, is_not_inline, "content");
-	return 0;
+	return is_words(name) ? 0 : check_texts(j, key + 1, place_is_url, "content");
+}
+
+/* media: the object is one. */
+static int check_member(const struct judge *j, uint32_t key, bool media)
+{
+	if (!j->deny_tools || j->kind != PROVIDER_OPENAI)
+		return 0;
+	if (media)
+		return check_media_member(j, key);
+	return is_media(json_scan_text(j->s, key)) ? check_texts(j, key + 1, place_is_url, "content") : 0;
 }
 
 /* All of the content below `value`; as deep as a scan is. media: it stands in one. */
@@ -504,7 +515,7 @@ static int walk(const struct judge *j, uint32_t value, struct sv parent, bool me
 			return -1;
 		if (rule && rule->check == CHECK_TOOLS)
 			continue;
-		if (media && j->deny_tools && check_media_member(j, i) < 0)
+		if (check_member(j, i, media) < 0)
 			return -1;
 		if (walk(j, i + 1, json_scan_text(j->s, i), media) < 0)
 			return -1;

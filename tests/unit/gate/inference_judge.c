@@ -116,7 +116,8 @@ static const struct request good[] = {
 	 "{\"type\":\"video\",\"video\":[\"AA\",\"data:image/"
 	 "png;base64,AA\"],\"start\":\"00:01:30\",\"caption\":\"see: "
 	 "https://a.test\"},{\"type\":\"document\",\"document\":\"Note: as of https://a.test, all is "
-	 "well\"},{\"type\":\"file\",\"file\":{\"filename\":\"C:\\\\a.pdf\",\"file_data\":\"data:x\"}}]}],"
+	 "well\"},{\"type\":\"document\",\"text\":\"https://"
+	 "a.test is down\",\"document\":\"HTTP: a protocol\"},{\"type\":\"file\",\"file\":{\"filename\":\"C:\\\\a.pdf\",\"file_data\":\"data:x\"}}]}],"
 	 "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"f\"}},\"parallel_tool_calls\":true,\"tool_"
 	 "stream\":true,\"max_tool_calls\":3,\"tool_prompt\":\"use them\"}"},
 	{OPENAI, "/v1/completions", "{\"model\":\"gpt-5\",\"prompt\":[\"a\",\"b\"]}"},
@@ -879,6 +880,15 @@ static void the_provider_is_not_told_to_fetch_or_search(void)
 		MEDIA("{\"type\":\"x\",\"file\":\"https://evil.test\"}"),
 		MEDIA("{\"type\":\"x\",\"file\":\"https:\\/\\/evil.test\"}"),
 		MEDIA("{\"type\":\"x\",\"file\":[\" gs:\\u002f/evil.test\"]}"),
+		MEDIA("{\"type\":\"x\",\"file\":\"\\n\\u0001https://evil.test\"}"),
+		MEDIA("{\"type\":\"x\",\"file\":\"ht\\ttps:\\\\evil.test\"}"),
+		MEDIA("{\"type\":\"image\",\"image\":\"                                https://evil.test\"}"),
+		MEDIA("{\"type\":\"image\",\"image\":\"\\t\\t\\t\\t\\t\\t\\t\\t\\t\\t\\t\\t\\t\\t\\t\\thttps://evil.test\"}"),
+		MEDIA("{\"type\":\"image\",\"image\":{\"src\":\"https://evil.test\"}}"),
+		MEDIA("{\"type\":\"image\",\"image\":{\"a\":[{\"path\":\"\\u3000https://evil.test\"}]}}"),
+		MEDIA("{\"type\":\"video_frames\",\"frames\":[[\"https://evil.test\"]]}"),
+		MEDIA("{\"type\":\"x\",\"image_file\":\"https://evil.test\"}"),
+		MEDIA("{\"type\":\"x\",\"attachments\":[{\"where\":\"https://evil.test\"}]}"),
 		{OPENAI, C, "{\"model\":\"gpt-4o\",\"provider_tools\":[{\"type\":\"web\"}]}"},
 		{OPENAI, C, "{\"model\":\"gpt-4o\",\"builtinTools\":\"web\"}"},
 		{ANTHROPIC, M, "{\"model\":\"claude-x\",\"server_tools\":{\"web\":true}}"},
