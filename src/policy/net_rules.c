@@ -364,24 +364,42 @@ static bool is_bound(const struct ruleset *rules, const struct net_host *h)
 	return false;
 }
 
-/* Did the host get a credential before, and gets none now? */
-static bool was_bound(const struct ruleset *rules, const struct net_host *h)
+/* Does a rule for the host, or the door to a provider there, add this credential? */
+static bool adds(const struct ruleset *rules, const struct net_host *h, struct sv credential)
 {
-	return net_past_has(rules->past, h) && !is_bound(rules, h);
+	struct net_cursor cursor;
+	struct net_chain chain;
+	uint32_t i;
+
+	net_index_find(rules->allow, h, &cursor);
+	while (net_index_next(&cursor, &chain))
+		for (i = 0; i < chain.n; i++) {
+			const struct net_rule *r = &rules->p->net.allow.v[chain.v[i]];
+
+			if (r->credential.s && sv_is(credential, r->credential.s))
+				return true;
+		}
+	return has_provider(rules, h, is_keyed_with, &credential);
+}
+
+static bool still_adds(const void *arg, const struct net_host *h, const char *credential)
+{
+	return adds(arg, h, sv_of(credential));
 }
 
 /*
  * How to carry what is allowed. A host may say on one port what it was sent on another: so one that gets a credential
  * is looked into everywhere, but where a rule opens a port of another protocol in so many words. None opens the port
- * that a provider gets its credential on for that; nor any port of a host whose credential was withdrawn, since nothing
- * in the policy tells any more on which of them it knows the value.
+ * that a provider gets its credential on for that; nor one that a credential went to by an earlier policy, nor any port
+ * of a host whose credential was withdrawn, be it for another one (net_past.h).
  */
 static enum net_way way_of(const struct ruleset *rules, const struct net_question *q, enum net_why why)
 {
 	bool web = q->port == 443 || q->port == 80;
 
 	if (looks_inside(rules, q) || ((web || why == WHY_PUBLIC) && is_bound(rules, &q->host)) ||
-	    has_provider(rules, &q->host, is_keyed_there, &q->port) || was_bound(rules, &q->host))
+	    has_provider(rules, &q->host, is_keyed_there, &q->port) ||
+	    net_past_knows(rules->past, &q->host, q->port, still_adds, rules))
 		return NET_INSPECT;
 	return web ? NET_TUNNEL : NET_RAW;
 }
@@ -464,21 +482,10 @@ bool net_rules_ranges_mind_methods(const struct ruleset *rules)
 
 bool net_rules_adds(const struct ruleset *rules, struct sv host, struct sv credential)
 {
-	struct net_cursor cursor;
-	struct net_chain chain;
 	struct net_host h;
-	uint32_t i;
 
 	net_host_read(host, &h);
-	net_index_find(rules->allow, &h, &cursor);
-	while (net_index_next(&cursor, &chain))
-		for (i = 0; i < chain.n; i++) {
-			const struct net_rule *r = &rules->p->net.allow.v[chain.v[i]];
-
-			if (r->credential.s && sv_is(credential, r->credential.s))
-				return true;
-		}
-	return has_provider(rules, &h, is_keyed_with, &credential);
+	return adds(rules, &h, credential);
 }
 
 /* In a tunnel nobody sees whether the methods and paths of a denial are used. */

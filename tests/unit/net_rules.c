@@ -167,6 +167,51 @@ static void a_host_that_got_a_credential_stays_looked_into(void)
 	unmake(&w);
 }
 
+/* A reload gives the host another credential, or the same one elsewhere. */
+static void a_port_that_a_credential_went_to_stays_looked_into(void)
+{
+#define RULES(list)        "network: {mode: allowlist, allow: [" list "]}\n"
+#define AT(ports)          "{host: api.test, ports: [" ports "]}"
+#define KEYED(ports, name) "{host: api.test, ports: [" ports "], credential: " name "}"
+#define PROVIDER(port, name)                                                                                           \
+	"inference: {providers: {v: {kind: openai, url: \"https://api.test:" port "/v1\", credential: " name "}}}\n"
+	static const struct {
+		const char *first, *second;
+		bool all; /* not 8443 alone, but 22 as well */
+	} cases[] = {
+		{RULES(KEYED("8443", "a") ", " AT("22")), RULES(KEYED("443", "b") ", " AT("8443, 22")), true},
+		{RULES(KEYED("8443", "a") ", " AT("22")), RULES(KEYED("443", "a") ", " AT("8443, 22")), false},
+		{RULES(KEYED("8443", "a") ", " KEYED("443", "b")), RULES(KEYED("443", "b") ", " AT("8443, 22")), true},
+		{RULES(AT("22")) PROVIDER("8443", "a"), RULES(KEYED("443", "b") ", " AT("8443, 22")), true},
+		{RULES(AT("22")) PROVIDER("8443", "a"), RULES(KEYED("443", "a") ", " AT("8443, 22")), false},
+		{RULES(KEYED("8443", "a")), RULES(AT("8443, 22")) PROVIDER("443", "b"), true},
+		{RULES("{host: \"*.test\", ports: [8443], credential: a}"),
+		 RULES(KEYED("443", "b") ", " AT("8443, 22")), true},
+	};
+	struct world w;
+	size_t i;
+	int again;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		w = make(cases[i].first);
+		for (again = 0; again < 3; again++) {
+			w = after(&w, cases[i].second);
+			CHECK(way(&w, "api.test", 8443) == NET_INSPECT);
+			CHECK(way(&w, "api.test", 22) == (cases[i].all ? NET_INSPECT : NET_RAW));
+		}
+		unmake(&w);
+	}
+	/* what did not change stays as it was */
+	w = make(RULES(KEYED("443", "a") ", " AT("8443")));
+	w = after(&w, RULES(KEYED("443", "a") ", " KEYED("80", "b") ", " AT("8443")));
+	CHECK(way(&w, "api.test", 8443) == NET_RAW && way(&w, "api.test", 443) == NET_INSPECT);
+	unmake(&w);
+#undef RULES
+#undef AT
+#undef KEYED
+#undef PROVIDER
+}
+
 static void names_match_whole_labels_in_any_case(void)
 {
 	struct world w = make("network: {mode: allowlist, allow: [{host: a.example}, {host: \"*.b.example\"}]}");
@@ -890,6 +935,7 @@ int main(void)
 		CASE(a_host_that_gets_a_credential_is_looked_into_on_other_ports_too),
 		CASE(the_host_of_a_provider_that_gets_a_credential_is_looked_into),
 		CASE(a_host_that_got_a_credential_stays_looked_into),
+		CASE(a_port_that_a_credential_went_to_stays_looked_into),
 		CASE(names_match_whole_labels_in_any_case),
 		CASE(another_method_is_not_asked_for_where_methods_are_restricted),
 		CASE(another_host_is_not_asked_for_where_a_rule_says_more_than_who_and_where),
