@@ -46,17 +46,25 @@ static void post(struct site *s)
 	loop_task_post(s->pool->egress->loop, &s->work, on_work, s);
 }
 
+/* To wherever somebody waits. */
+static void post_waiting(struct pool *p)
+{
+	struct site *s;
+	size_t i;
+
+	for (i = 0; i < BUCKETS; i++)
+		for (s = p->buckets[i]; s; s = s->same)
+			if (s->waiting)
+				post(s);
+}
+
 void site_changed(struct site *s)
 {
 	struct pool *p = s->pool;
-	struct site *other;
-	size_t i;
 
 	post(s);
-	for (i = 0; p->crowded && i < BUCKETS; i++)
-		for (other = p->buckets[i]; other; other = other->same)
-			if (other->waiting)
-				post(other);
+	if (p->crowded)
+		post_waiting(p);
 	p->crowded = false;
 }
 
@@ -248,6 +256,8 @@ static bool is_full(const struct site *s)
 
 static void on_patience(void *arg);
 
+/* Who waits where there is room waits for something else, and may for longer: a timer that has nothing to say would be
+ * due again at once. */
 static void be_patient(struct site *s)
 {
 	const struct claim *c = s->waiting;
@@ -255,7 +265,7 @@ static void be_patient(struct site *s)
 
 	while (c && c->own)
 		c = c->next;
-	if (!c)
+	if (!c || !is_full(s))
 		loop_timer_cancel(&s->patience);
 	else if (!loop_timer_armed(&s->patience))
 		loop_timer_set(loop, &s->patience, c->since + POOL_WAIT - loop_now(loop), on_patience, s);
@@ -294,6 +304,8 @@ static bool dial_for(struct site *s, struct claim *c)
 	s->first = u;
 	s->n++;
 	s->pool->n++;
+	if (s->pool->n == POOL_MAX)
+		post_waiting(s->pool); /* from now on they have to be patient, at other sites too */
 	upstream_dial(u, s->key.host, s->key.port);
 	return true;
 }
