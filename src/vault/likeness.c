@@ -9,6 +9,7 @@
 #include <openssl/params.h>
 
 #include "base/cleanup.h"
+#include "vault/source.h"
 
 struct likeness {
 	EVP_MAC *kind;
@@ -67,11 +68,8 @@ static void add_name(struct sha256 *h, const char *s)
 	sha256_add(h, s ? "+" : "-", 2);
 }
 
-/* Not the variables that say how this session reaches a keyring or an agent: they differ from terminal to terminal, and
- * are the same user's. */
 void likeness_here(struct likeness_base *base)
 {
-	static const char *const decide[] = {"HOME", "PATH", "USER", "LOGNAME", "GNUPGHOME", "PASSWORD_STORE_DIR"};
 	char cwd[PATH_MAX];
 	struct sha256 h;
 	size_t i;
@@ -79,8 +77,9 @@ void likeness_here(struct likeness_base *base)
 	base->nowhere = !getcwd(cwd, sizeof(cwd));
 	sha256_init(&h);
 	add_name(&h, base->nowhere ? NULL : cwd);
-	for (i = 0; i < ARRAY_LEN(decide); i++)
-		add_name(&h, getenv(decide[i]));
+	for (i = 0; i < SOURCE_VARIABLES; i++)
+		if (source_variables[i].decides)
+			add_name(&h, getenv(source_variables[i].name));
 	sha256_done(&h, base->here);
 }
 

@@ -6,8 +6,9 @@
  *
  * In it, of each credential that the run uses: its name, source, hosts, how it is injected, its variable, and its value
  * or that there is none. Of a command, whose values it refreshes itself, in place of the value what decides which one
- * it is: where it runs, and the variables that it gets to find things by. And of all of them: the certificates of
- * gateway.yaml's ca_file, and what the asker adds.
+ * it is: where it runs, and the variables that it gets to find things by, the session's bus among them, where keyrings
+ * are; but not its language, terminal and ssh agent, which differ from login to login and say who may ask rather than
+ * for what (source.h). And of all of them: the certificates of gateway.yaml's ca_file, and what the asker adds.
  *
  * Order: likeness_new(), likeness_add() for each, in the order of the credentials, likeness_end().
  */

@@ -17,17 +17,19 @@
 #include "base/text.h"
 #include "vault/credentials_read.h"
 
-static const char *const passed[] = {"HOME=",
-				     "PATH=",
-				     "USER=",
-				     "LOGNAME=",
-				     "LANG=",
-				     "XDG_RUNTIME_DIR=",
-				     "DBUS_SESSION_BUS_ADDRESS=",
-				     "GNUPGHOME=",
-				     "PASSWORD_STORE_DIR=",
-				     "SSH_AUTH_SOCK=",
-				     "GPG_TTY="};
+const struct source_variable source_variables[SOURCE_VARIABLES] = {
+	{"HOME", true},
+	{"PATH", true},
+	{"USER", true},
+	{"LOGNAME", true},
+	{"LANG", false},
+	{"XDG_RUNTIME_DIR", true},
+	{"DBUS_SESSION_BUS_ADDRESS", true},
+	{"GNUPGHOME", true},
+	{"PASSWORD_STORE_DIR", true},
+	{"SSH_AUTH_SOCK", false},
+	{"GPG_TTY", false},
+};
 
 static int make_room(struct buf *out, struct error *err)
 {
@@ -118,10 +120,23 @@ static int fetch_file(const struct credential_source *from, struct buf *out, str
 	return r < 0 ? error_sys(err, r, "%s", shown.s) : 0;
 }
 
+/* "NAME=value" of one that a command gets. */
+static bool is_passed(struct sv s)
+{
+	size_t i, n;
+
+	for (i = 0; i < SOURCE_VARIABLES; i++) {
+		n = strlen(source_variables[i].name);
+		if (sv_starts(s, source_variables[i].name) && s.n > n && s.p[n] == '=')
+			return true;
+	}
+	return false;
+}
+
 static _Noreturn void run(const struct credential_source *from, int out)
 {
-	char *keep[ARRAY_LEN(passed) + 1] = {0};
-	size_t n = 0, i;
+	char *keep[SOURCE_VARIABLES + 1] = {0};
+	size_t n = 0;
 	sigset_t none;
 	char **v;
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -130,9 +145,8 @@ static _Noreturn void run(const struct credential_source *from, int out)
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL); /* ours are blocked (sys/spawn.h) */
 	for (v = environ; v && *v; v++)
-		for (i = 0; i < ARRAY_LEN(passed); i++)
-			if (n < ARRAY_LEN(passed) && sv_starts(sv_of(*v), passed[i]))
-				keep[n++] = *v;
+		if (n < SOURCE_VARIABLES && is_passed(sv_of(*v)))
+			keep[n++] = *v;
 	if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0)
 		_exit(127);
 	execvpe(from->words[0], (char *const *)(uintptr_t)from->words, keep);

@@ -20,6 +20,14 @@
 
 enum { SOURCE_MAX = 64 * 1024, SOURCE_COMMAND_MS = 30000 };
 
+/* What a command gets of our variables. */
+enum { SOURCE_VARIABLES = 11 };
+struct source_variable {
+	const char *name;
+	bool decides; /* which value a command finds; the others say how it speaks, and to whom it may */
+};
+extern const struct source_variable source_variables[SOURCE_VARIABLES];
+
 /* Into out, which must be empty; its storage is made here in full size, so that growing leaves no copy behind. The
  * caller wipes it (source_wipe()). */
 int source_fetch(const struct credential_source *from, struct buf *out, struct error *err);

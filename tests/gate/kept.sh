@@ -79,6 +79,9 @@ stop_all
 credentials "command: [cat, $tmp/key]"
 owned a >/dev/null
 PASSWORD_STORE_DIR=$tmp changes "a command that another password store is given to" true
+DBUS_SESSION_BUS_ADDRESS=unix:path=$tmp/bus changes "a command that another session's keyring is given to" true
+SSH_AUTH_SOCK=$tmp/agent GPG_TTY=/dev/pts/9 DBUS_SESSION_BUS_ADDRESS=unix:path=$tmp/bus owned x >/dev/null
+is "another terminal and ssh agent are the same user's" "$(said)" ""
 stop_all
 credentials 'env: TEST_TOKEN'
 owned a >/dev/null

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,7 +15,9 @@
 #include "sys/role.h"
 #include "vault/credentials_file.h"
 #include "vault/grant.h"
+#include "vault/likeness.h"
 #include "vault/runner.h"
+#include "vault/source.h"
 #include "wire/wire.h"
 
 static const char file[] =
@@ -416,6 +419,34 @@ static void it_runs_behind_a_filter_with_no_variables(void)
 	stop(&b);
 }
 
+/* Of a command, whose value nobody compares. */
+static void the_variables_that_a_command_finds_things_by_count(void)
+{
+	struct likeness_base before = {0}, now = {0};
+	const struct source_variable *v;
+	char *had;
+
+	for (v = source_variables; v < source_variables + SOURCE_VARIABLES; v++) {
+		had = getenv(v->name) ? strdup(getenv(v->name)) : NULL;
+		CHECK(unsetenv(v->name) == 0);
+		likeness_here(&before);
+		CHECK(setenv(v->name, "/another", 1) == 0);
+		likeness_here(&now);
+		if ((memcmp(before.here, now.here, sizeof(now.here)) != 0) != v->decides)
+			printf("# %s\n", v->name);
+		CHECK((memcmp(before.here, now.here, sizeof(now.here)) != 0) == v->decides);
+		CHECK((had ? setenv(v->name, had, 1) : unsetenv(v->name)) == 0);
+		free(had);
+	}
+	/* another session's keyring may be another one */
+	CHECK(setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/one", 1) == 0);
+	likeness_here(&before);
+	CHECK(setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/two", 1) == 0);
+	likeness_here(&now);
+	CHECK(memcmp(before.here, now.here, sizeof(now.here)) != 0);
+	CHECK(unsetenv("DBUS_SESSION_BUS_ADDRESS") == 0);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -429,6 +460,7 @@ int main(void)
 		CASE(what_is_committed_is_in_force_and_its_values_follow),
 		CASE(one_that_fails_after_it_was_committed_is_told_and_one_that_is_unknown_is_not_committed),
 		CASE(it_runs_behind_a_filter_with_no_variables),
+		CASE(the_variables_that_a_command_finds_things_by_count),
 	};
 	return check_main(cases, ARRAY_LEN(cases));
 }
