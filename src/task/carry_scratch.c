@@ -70,16 +70,27 @@ static size_t take_path(struct sv text, char to[PATH_MAX])
 	size_t i = 0, n = 0, any;
 
 	while (i < text.n && n + 1 < PATH_MAX && (unsigned char)text.p[i] > ' ' &&
-	       !memchr("\"'`(),;:|&\\]}>", text.p[i], 14)) {
+	       !memchr("\"'`(),;:|&\\]}>", text.p[i], 14) && !carry_mark(sv_n(text.p + i, text.n - i))) {
 		any = any_name(sv_n(text.p + i, text.n - i));
 		if (any == 0 && text.p[i] == '<')
 			break;
 		to[n++] = any ? '*' : text.p[i];
 		i += any ? any : 1;
 	}
-	n = trimmed(to, n);
-	to[n] = '\0';
-	return n;
+	return trimmed(to, n);
+}
+
+/* How much of a path has nothing but what most names are made of: what follows may be the prose around it. */
+static size_t plain_part(const char *path, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n &&
+	       ((path[i] >= '0' && path[i] <= '9') || (path[i] >= 'a' && path[i] <= 'z') ||
+		(path[i] >= 'A' && path[i] <= 'Z') || memchr("/._-+*", path[i], 6)) &&
+	       !(i + 1 < n && path[i] == '-' && path[i + 1] == '-'))
+		i++;
+	return trimmed(path, i);
 }
 
 /* Has its first part anything but what stands for others? */
@@ -111,13 +122,40 @@ static int add_told(struct carry *c, struct sv path)
 	return t->below ? 0 : -ENOMEM;
 }
 
+/* As it stands there, and without what may be around it. */
+static int add_all(struct carry *c, const char *path, size_t n)
+{
+	size_t plain = plain_part(path, n), bare = n;
+	int r = add_told(c, sv_n(path, n));
+
+	while (bare && path[bare - 1] == '_')
+		bare--;
+	bare = trimmed(path, bare);
+	if (r == 0 && plain < n)
+		r = add_told(c, sv_n(path, plain));
+	return r == 0 && bare < n ? add_told(c, sv_n(path, bare)) : r;
+}
+
 /* As the instruction may call them. */
 static const char *const called[] = {"/var/tmp", "/tmp"};
 
-/* Is what begins behind this the end of another path? */
-static bool goes_on(char c)
+static bool in_word(char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || memchr("/._-~}", c, 6);
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Is what begins at `at` the end of another path? Not behind an emphasis, or in the address of a file. */
+static bool goes_on(struct sv text, size_t at)
+{
+	size_t i = at;
+
+	while (i && text.p[i - 1] == '_')
+		i--;
+	if (i < at && (i == 0 || (!in_word(text.p[i - 1]) && !memchr("/.-~}", text.p[i - 1], 5))))
+		return false;
+	if (at == 0 || sv_ends(sv_n(text.p, at), "file://"))
+		return false;
+	return in_word(text.p[at - 1]) || memchr("/._-~}", text.p[at - 1], 6);
 }
 
 static int take_called(struct carry *c, struct sv text, size_t at, unsigned *left)
@@ -131,10 +169,10 @@ static int take_called(struct carry *c, struct sv text, size_t at, unsigned *lef
 			continue;
 		n = strlen(called[i]);
 		n = take_path(sv_n(rest.p + n, rest.n - n), path);
-		if ((path[0] && path[0] != '/') || !*left)
+		if ((n && path[0] != '/' && plain_part(path, n)) || !*left)
 			return 0;
 		--*left;
-		return add_told(c, sv_n(path, n));
+		return add_all(c, path, n);
 	}
 	return 0;
 }
@@ -153,7 +191,7 @@ int carry_scratch_init(struct carry *c)
 			*to++ = *from;
 	*to = NULL;
 	for (at = 0; r == 0 && at < text.n; at++)
-		if (text.p[at] == '/' && (at == 0 || !goes_on(text.p[at - 1])))
+		if (text.p[at] == '/' && !goes_on(text, at))
 			r = take_called(c, text, at, &left);
 	return r;
 }

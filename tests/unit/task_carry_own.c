@@ -1,6 +1,7 @@
 /* task/carry: what the tests write for themselves is theirs, whatever the agent left under its name. Each attack makes
  * tests write through a link, run a folder, or read what they did not write. */
 #include "carry_world.h"
+#include "task/carry_told.h"
 #include "task/carry_writes.h"
 
 /* The world's tests: one file with that text, and an empty one of that name. */
@@ -51,6 +52,27 @@ static void of_scratch_files_those_come_that_the_instruction_names(void)
 		{"all in /tmp/*", "tmp/expected.txt", false},
 		{"http://host/tmp/x", "tmp/x", false},
 		{"Make /tmp/app/x, \"/tmp/app/y\"", "tmp/app/y", true},
+		/* punctuation of any script, and prose without spaces */
+		{"Save it to “/tmp/report.txt”.", "tmp/report.txt", true},
+		{"Save it to “/tmp/report.txt”.", "tmp/other.txt", false},
+		{"Read /tmp/report.txt’s head", "tmp/report.txt", true},
+		{"to /tmp/a.txt—then", "tmp/a.txt", true},
+		{"to /tmp/a.txt--then", "tmp/a.txt", true},
+		{"to /tmp/a.txt…", "tmp/a.txt", true},
+		{"«/tmp/a.txt»", "tmp/a.txt", true},
+		{"/tmp/a.txt\u00a0holds", "tmp/a.txt", true},
+		{"/tmp/in.txt→/tmp/out.txt", "tmp/out.txt", true},
+		{"将结果写入/tmp/result.txt。", "tmp/result.txt", true},
+		{"将结果写入/tmp/result.txt文件", "tmp/result.txt", true},
+		{"将结果写入/tmp/result.txt文件", "tmp/expected.txt", false},
+		{"将结果写入“/tmp/结果.txt”。", "tmp/结果.txt", true},
+		{"保存到/tmp/out/目录下", "tmp/out/a.txt", true},
+		{"在/tmp目录下创建report.txt文件", "tmp/report.txt", true},
+		{"在/tmp目录下创建report.txt文件", "tmp/expected.txt", false},
+		{"Écris /tmp/résumé.txt", "tmp/résumé.txt", true},
+		{"Write _/tmp/a.txt_ or __/tmp/b.txt__", "tmp/b.txt", true},
+		{"Write file:///tmp/a.txt", "tmp/a.txt", true},
+		{"Write http:///tmp/a.txt and a_/tmp/a.txt", "tmp/a.txt", false},
 	};
 	struct carry_test_files files;
 	struct carry_test_file v[2];
@@ -68,6 +90,47 @@ static void of_scratch_files_those_come_that_the_instruction_names(void)
 			check_failures++;
 		}
 		world_close(&w);
+	}
+}
+
+static void a_name_that_the_instruction_has_ends_where_its_prose_goes_on(void)
+{
+	static const struct {
+		const char *instruction, *name;
+		bool told;
+	} rows[] = {
+		{"Write report.txt.", "report.txt", true},
+		{"Write “report.txt”, please", "report.txt", true},
+		{"Write “done”", "done", true},
+		{"Write 「done」", "done", true},
+		{"all is done—then stop", "done", false},
+		{"report.txt’s head", "report.txt", true},
+		{"report.txt—then", "report.txt", true},
+		{"report.txt--then", "report.txt", true},
+		{"report.txt…", "report.txt", true},
+		{"report.txt\u00a0holds", "report.txt", true},
+		{"_report.txt_ and __init__.py", "report.txt", true},
+		{"_report.txt_ and __init__.py", "__init__.py", true},
+		{"写入report.txt文件", "report.txt", true},
+		{"写入report.txt文件", "expected.txt", false},
+		{"写入/app/报告.txt。", "报告.txt", true},
+		{"写入/app/done目录", "done", true},
+		{"Écris résumé.txt", "résumé.txt", true},
+		{"ｒeport.txt，ok", "ｒeport.txt", true},
+		{"\xe2\x80 \xff report.txt\xe2", "report.txt", true},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		struct carry_request req = {.instruction = rows[i].instruction};
+		struct carry c = {.req = &req, .arena = arena_new()};
+
+		CHECK(c.arena && carry_told_init(&c) == 0);
+		if (carry_told(&c, sv_of(rows[i].name)) != rows[i].told) {
+			printf("# '%s': %s\n", rows[i].instruction, rows[i].name);
+			check_failures++;
+		}
+		arena_free(c.arena);
 	}
 }
 
@@ -371,6 +434,7 @@ int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(of_scratch_files_those_come_that_the_instruction_names),
+		CASE(a_name_that_the_instruction_has_ends_where_its_prose_goes_on),
 		CASE(a_place_for_scratch_files_stays_as_the_image_has_it),
 		CASE(thousands_of_scratch_files_are_one_finding),
 		CASE(a_link_that_leads_nowhere_is_no_answer),

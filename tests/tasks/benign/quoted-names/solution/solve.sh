@@ -1,0 +1,3 @@
+#!/bin/sh
+echo 42 >/tmp/report.txt
+echo 42 >/tmp/copy.txt
