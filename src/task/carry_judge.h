@@ -56,7 +56,7 @@ struct carry {
 	const char **stands; /* the folders that the verifier starts in, and where links of the image lead from them: it
 				cannot start where they are none */
 	struct carry_words told, spoken, test_names; /* carry_told.h */
-	bool told_links;			     /* the instruction speaks of symbolic links */
+	bool told_links;			     /* the instruction asks for symbolic links */
 	const char **scratch;			     /* carry_scratch.h */
 	struct told_path *told_paths;
 	bool told_scratch;	 /* such a place is named, and nothing in it */

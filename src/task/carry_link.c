@@ -281,6 +281,16 @@ static bool has_tests_name(const struct carry *c, const char *path)
 	return false;
 }
 
+/* Is it a file of the agent's under a name of the tests' own? That of a folder says little: it may be any word of
+ * theirs. */
+static bool is_tests_file(const struct carry *c, const char *end)
+{
+	struct stat st;
+
+	view_stat(&c->root, end + 1, &st);
+	return !S_ISREG(st.st_mode) && carry_tests_own(c, carry_base(sv_of(end)));
+}
+
 /* Could tests write through the link at c->at, to what they judge? Names that tests make of parts are not known: so
  * what is named must not be led to by one that is not, either. */
 static bool is_doubtful(const struct carry *c, const char *end, bool folder)
@@ -289,7 +299,7 @@ static bool is_doubtful(const struct carry *c, const char *end, bool folder)
 	bool told = carry_told(c, name);
 
 	if (told && c->told_links)
-		return carry_tests_named(c, last);
+		return carry_tests_named(c, last) || (!folder && is_tests_file(c, end));
 	if (carry_tests_own(c, name))
 		return true;
 	if (folder)

@@ -1,10 +1,10 @@
 #include "task/carry_told.h"
 
 #include <errno.h>
-#include <strings.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "task/carry_wish.h"
 
 /* Punctuation, arrows and spaces; not what joins letters, nor letters and digits of double width. */
 static const struct range {
@@ -172,26 +172,13 @@ static int add_names(struct carry_words *w, struct arena *a, struct sv text, boo
 	return r;
 }
 
-/* Does the text speak of links that a task may want? */
-static bool asks_for_links(const char *text)
-{
-	static const char *const words[] = {"symlink",   "sym-link", "symbolic link", "symbolic-link",
-					    "soft link", "softlink", "ln -s"};
-	size_t i;
-
-	for (i = 0; i < ARRAY_LEN(words); i++)
-		if (strcasestr(text, words[i]))
-			return true;
-	return false;
-}
-
 int carry_told_init(struct carry *c)
 {
 	const struct carry_test_file *f;
 	const char *text = c->req->instruction;
 	int r = text ? add_names(&c->told, c->arena, sv_of(text), true) : 0;
 
-	c->told_links = text && asks_for_links(text);
+	c->told_links = text && carry_wishes_links(sv_of(text));
 	for (f = c->req->tests ? c->req->tests->first : NULL; r == 0 && f; f = f->next) {
 		r = add_names(&c->spoken, c->arena, f->text, false);
 		if (r == 0 && f->name)

@@ -2,6 +2,7 @@
  * tests write through a link, run a folder, or read what they did not write. */
 #include "carry_world.h"
 #include "task/carry_told.h"
+#include "task/carry_wish.h"
 #include "task/carry_writes.h"
 
 /* The world's tests: one file with that text, and an empty one of that name. */
@@ -302,6 +303,86 @@ static void links_of_programs_and_those_that_are_asked_for_stay(void)
 	world_close(&w);
 }
 
+static void who_speaks_of_links_does_not_always_ask_for_some(void)
+{
+	static const struct {
+		const char *instruction;
+		bool wishes;
+	} rows[] = {
+		{"Write answer.txt.", false},
+		{"Make a symlink `latest` to the newest release.", true},
+		{"`current` must be a symbolic link.", true},
+		{"Run ln -s a b.", true},
+		{"Create a link /app/latest to the newest.", true},
+		{"Add a sym link", true},
+		{"创建符号链接latest", true},
+		{"If it does not exist, create a symlink.", true},
+		{"Instead of a copy use a symlink.", true},
+		{"Use a symlink (not a copy).", true},
+		{"Do not forget to create the symlink.", true},
+		{"The symlink must not be broken.", true},
+		{"Do not copy. Symlinks are fine.", true},
+		{"Do not use symlinks.", false},
+		{"do not create any symbolic links", false},
+		{"Don't use symlinks; don’t use soft links", false},
+		{"DO NOT USE SYMLINKS", false},
+		{"The answer must not be a symlink.", false},
+		{"a plain file and no symlink", false},
+		{"Copy without using symlinks.", false},
+		{"Avoid symlinks", false},
+		{"`ln -s` is not allowed", false},
+		{"Symlinks must not be used. Symlinks are forbidden!", false},
+		{"Symbolic links will not be followed.", false},
+		{"Follow symbolic links, and ignore broken symlinks.", false},
+		{"不要使用符号链接。", false},
+		{"シンボリックリンクは使わないでください", false},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++)
+		if (carry_wishes_links(sv_of(rows[i].instruction)) != rows[i].wishes) {
+			printf("# '%s'\n", rows[i].instruction);
+			check_failures++;
+		}
+}
+
+/* answer.txt, which the tests would write what they expect through; and links to folders. */
+static void what_an_instruction_says_of_links_opens_no_way_to_what_tests_make(void)
+{
+	static const char *const rows[] = {"Write /app/answer.txt, and `folder`. Do not use symlinks.",
+					   "Write /app/answer.txt, and `folder`. Symlinks are not allowed.",
+					   "Write /app/answer.txt, and `folder`. It may be a symlink."};
+	struct carry_test_files files;
+	struct carry_test_file v[2];
+	struct world w;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		world_open(&w);
+		with_tests(&w, &files, v, "check.py",
+			   "run(['/tests/ref.py', '--out', 'expected.json'], cwd='/app')\n"
+			   "run(['/tests/ref.py', '--all', 'reference'], cwd='/app')\n");
+		w.req.instruction = rows[i];
+		put(w.upper, "app/expected.json", "x", 0644);
+		link_to(w.upper, "app/answer.txt", "expected.json");
+		put(w.upper, "app/reference/a", "x", 0644);
+		link_to(w.upper, "app/folder", "reference");
+		carry(&w);
+		CHECK(said(&w, "link-copied", "app/answer.txt") && !is_link(w.to, "app/answer.txt"));
+		if (i < 2)
+			dropped(&w, "link-tests", "app/folder");
+		world_close(&w);
+	}
+	/* what the image has may be led to */
+	world_open(&w);
+	with_tests(&w, &files, v, "check.py", "assert readlink('/app/latest') == 'main.py'");
+	w.req.instruction = "Make a symlink `latest` to the newest program.";
+	link_to(w.upper, "app/latest", "main.py");
+	carry(&w);
+	CHECK(is_link(w.to, "app/latest"));
+	world_close(&w);
+}
+
 static void what_stands_where_tests_write_is_not_carried(void)
 {
 	struct carry_test_files files;
@@ -440,6 +521,8 @@ int main(void)
 		CASE(a_link_that_leads_nowhere_is_no_answer),
 		CASE(tests_do_not_write_to_the_work_through_a_link),
 		CASE(links_of_programs_and_those_that_are_asked_for_stay),
+		CASE(who_speaks_of_links_does_not_always_ask_for_some),
+		CASE(what_an_instruction_says_of_links_opens_no_way_to_what_tests_make),
 		CASE(what_stands_where_tests_write_is_not_carried),
 		CASE(what_tests_write_is_told_from_what_they_read),
 		CASE(without_an_instruction_nothing_is_the_tests_own),
