@@ -66,6 +66,7 @@
 #define CORDON_TASK_CARRY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "model/image.h"
@@ -95,6 +96,7 @@ struct carry_request {
 		*solution;           /* the task's own: what it names, an agent may well have brought; or NULL */
 	const struct image_ids *ids; /* who the files belong to; NULL: all to the caller */
 	const int *stop; /* readable where somebody wants it to end; NULL: nobody does. Looked at where there are ids */
+	uint64_t room;		   /* what copies in the place of links may take, all together; 0: nobody says */
 	bool keep_conftests;	   /* the task wants those of the agent */
 	/* path and message are escaped. Called for each thing that was dropped or changed. */
 	void (*report)(void *arg, const char *rule, const char *path, const char *message);

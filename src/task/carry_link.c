@@ -13,7 +13,7 @@
 #include "task/carry_told.h"
 
 /* As many links as the kernel follows; and folders that are opened for all links together, which takes a minute or two.
- * Copies in the place of links may take as much as BYTES_MAX. */
+ * Copies in the place of links may take as much as BYTES_MAX, where the request says no less. */
 enum { LINKS_MAX = 40, ROUNDS_MAX = 8, STEPS_MAX = 1 << 24 };
 static const uint64_t BYTES_MAX = 4ULL << 30;
 
@@ -322,11 +322,31 @@ static enum carry_rule judge_end(const struct carry *c, const struct layered *vi
 	return S_ISDIR(st.st_mode) ? CARRY_LINK_TESTS : CARRY_LINK_COPIED;
 }
 
+static bool has_room(struct carry *c, const struct stat *st)
+{
+	uint64_t room = c->req->room && c->req->room < BYTES_MAX ? c->req->room : BYTES_MAX;
+
+	c->link_bytes += (uint64_t)st->st_blocks * 512;
+	return c->link_bytes <= room;
+}
+
+/* A full disk is nothing that an agent may have for a reason to be tried again: so many names of a file are its own
+ * doing. 1: there is no copy. */
+static int copy_file(struct carry *c, int in, const struct stat *st, int dir, const char *name)
+{
+	AUTO_FD out = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int r = out < 0 ? carry_fail(c, errno) : carry_bytes(c, in, out, st);
+
+	if (r == 0 || (c->err->code != ENOSPC && c->err->code != EDQUOT))
+		return r;
+	*c->err = (struct error){0};
+	return out >= 0 && unlinkat(dir, name, 0) < 0 ? carry_fail(c, errno) : 1;
+}
+
 /* The file in the place of the link. 1: the link is gone, and there is no copy. */
 static int copy_end(struct carry *c, const struct layered *view, const char *end, int dir, const char *name)
 {
 	AUTO_FD in = view_open(view, end + 1);
-	AUTO_FD out = -1;
 	struct stat st;
 
 	if (in < 0 && in != -EACCES)
@@ -335,10 +355,7 @@ static int copy_end(struct carry *c, const struct layered *view, const char *end
 		return carry_fail(c, errno);
 	if (unlinkat(dir, name, 0) < 0)
 		return carry_fail(c, errno);
-	if (in < 0 || (c->link_bytes += (uint64_t)st.st_blocks * 512) > BYTES_MAX)
-		return 1;
-	out = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return out < 0 ? carry_fail(c, errno) : carry_bytes(c, in, out, &st);
+	return in < 0 || !has_room(c, &st) ? 1 : copy_file(c, in, &st, dir, name);
 }
 
 /* The folder keeps its times. 1, or -1. */

@@ -157,6 +157,7 @@ static int carry_from(struct flow *f, const struct image_work *changes, const ch
 				  .env = env,
 				  .report = note_dropped,
 				  .arg = f,
+				  .room = flow_storage(f),
 				  .stop = &f->attend.signals};
 	AUTO_FD from = flow_changes(f, changes);
 	AUTO_FD to = open(f->carried.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,6 +1,10 @@
 /* task/carry: what the tests write for themselves is theirs, whatever the agent left under its name. Each attack makes
  * tests write through a link, run a folder, or read what they did not write. */
 #include "carry_world.h"
+
+#include <sched.h>
+#include <sys/mount.h>
+
 #include "task/carry_told.h"
 #include "task/carry_wish.h"
 #include "task/carry_writes.h"
@@ -258,6 +262,97 @@ static void tests_do_not_write_to_the_work_through_a_link(void)
 	      (st.st_mode & 0777) == 0600);
 	CHECK(is_link(w.to, "app/notes"));
 	world_close(&w);
+}
+
+/* app/out.txt and three links to it under names of the tests' own. */
+static void many_links_to_one_file(struct world *w, struct carry_test_files *files, struct carry_test_file v[2])
+{
+	char text[40 << 10];
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	with_tests(w, files, v, "check.py", "D=$(pwd); cat $D/one $D/two $D/three");
+	w->req.instruction = "Write out.txt.";
+	put(w->upper, "app/out.txt", text, 0644);
+	link_to(w->upper, "app/one", "out.txt");
+	link_to(w->upper, "app/two", "out.txt");
+	link_to(w->upper, "app/three", "out.txt");
+}
+
+static size_t copies(const struct world *w)
+{
+	return (size_t)there(w->to, "app/one") + there(w->to, "app/two") + there(w->to, "app/three");
+}
+
+static void copies_in_the_place_of_links_take_no_more_than_the_task_may_store(void)
+{
+	struct carry_test_files files;
+	struct carry_test_file v[2];
+	struct world w;
+
+	world_open(&w);
+	many_links_to_one_file(&w, &files, v);
+	w.req.room = 100 << 10;
+	carry(&w);
+	CHECK(there(w.to, "app/out.txt") && copies(&w) == 2);
+	world_close(&w);
+}
+
+static bool say_ids(const char *file, const char *text)
+{
+	AUTO_FD fd = open(file, O_WRONLY | O_CLOEXEC);
+
+	return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+}
+
+static bool enter_namespaces(void)
+{
+	char uids[32], gids[32];
+
+	snprintf(uids, sizeof(uids), "0 %u 1", geteuid());
+	snprintf(gids, sizeof(gids), "0 %u 1", getegid());
+	return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 && say_ids("/proc/self/setgroups", "deny") &&
+	       say_ids("/proc/self/uid_map", uids) && say_ids("/proc/self/gid_map", gids);
+}
+
+/* In namespaces of its own, where there are some, with room for the file and one copy. */
+static int carry_to_a_full_disk(void)
+{
+	struct carry_test_files files;
+	struct carry_test_file v[2];
+	struct world w;
+	char to[96];
+	bool ok = true;
+
+	world_open(&w);
+	snprintf(to, sizeof(to), "%s/to", w.base);
+	if (enter_namespaces() && mount("none", to, "tmpfs", 0, "size=100k,nr_inodes=64") == 0) {
+		close(w.to);
+		w.to = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		many_links_to_one_file(&w, &files, v);
+		ok = carry_changes(&w.req, w.to, &w.err) == 0 && there(w.to, "app/out.txt") && copies(&w) == 1;
+		if (!ok)
+			printf("# %s, %zu copies\n", w.err.text, copies(&w));
+	}
+	(void)umount2(to, MNT_DETACH);
+	world_close(&w);
+	return ok ? 0 : 1;
+}
+
+static void a_disk_that_such_copies_fill_is_no_error_of_the_infrastructure(void)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		status = carry_to_a_full_disk();
+		fflush(stdout);
+		_exit(status);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
 static void links_of_programs_and_those_that_are_asked_for_stay(void)
@@ -520,6 +615,8 @@ int main(void)
 		CASE(thousands_of_scratch_files_are_one_finding),
 		CASE(a_link_that_leads_nowhere_is_no_answer),
 		CASE(tests_do_not_write_to_the_work_through_a_link),
+		CASE(copies_in_the_place_of_links_take_no_more_than_the_task_may_store),
+		CASE(a_disk_that_such_copies_fill_is_no_error_of_the_infrastructure),
 		CASE(links_of_programs_and_those_that_are_asked_for_stay),
 		CASE(who_speaks_of_links_does_not_always_ask_for_some),
 		CASE(what_an_instruction_says_of_links_opens_no_way_to_what_tests_make),
