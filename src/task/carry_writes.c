@@ -11,14 +11,16 @@
 
 enum { ARGS_MAX = 64, WRITES_MAX = 4096, VARIABLES = 64, NESTED_MAX = 4 };
 
+struct variable {
+	struct sv name, value;
+};
+
 /* A command's words, without quotes. */
 struct command {
 	struct sv v[ARGS_MAX];
 	size_t n;
 	struct sv here, text;
-	struct {
-		struct sv name, value;
-	} variables[VARIABLES]; /* that were given a value, a later one in the place of the first */
+	struct variable variables[VARIABLES]; /* that were given a value, a later one in the place of the first */
 	size_t n_variables;
 	bool shell;
 	write_fn *fn;
@@ -30,23 +32,30 @@ static bool in_variable(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The value of the variable at the beginning of the text, "$NAME" or "${NAME}", and how much of it that is; 0: none
- * that is known. */
-static size_t value_of(const struct command *k, struct sv text, struct sv *ret)
+/* The variable of that name. NULL: none that is known. */
+static const struct variable *find_variable(const struct command *k, struct sv name)
+{
+	size_t i;
+
+	for (i = k->n_variables; i-- > 0;)
+		if (sv_eq(k->variables[i].name, name))
+			return &k->variables[i];
+	return NULL;
+}
+
+/* The variable at the beginning of the text, "$NAME" or "${NAME}", and how much of it that is. NULL: none that is
+ * known. */
+static const struct variable *variable_at(const struct command *k, struct sv text, size_t *ret_n)
 {
 	bool braces = text.n > 1 && text.p[1] == '{';
-	size_t start = 1 + braces, n = start, i;
+	size_t start = 1 + braces, n = start;
 
 	while (n < text.n && in_variable(text.p[n]))
 		n++;
 	if (n == start || (braces && (n == text.n || text.p[n] != '}')))
-		return 0;
-	for (i = k->n_variables; i-- > 0;)
-		if (sv_eq(k->variables[i].name, sv_n(text.p + start, n - start))) {
-			*ret = k->variables[i].value;
-			return n + braces;
-		}
-	return 0;
+		return NULL;
+	*ret_n = n + braces;
+	return find_variable(k, sv_n(text.p + start, n - start));
 }
 
 /* The word with the values of its variables, in one of two places by turns. What is not known stays. */
@@ -59,10 +68,11 @@ static struct sv expand(const struct command *k, struct sv word, char to[2][PATH
 		size_t i, n = 0, m;
 
 		for (i = 0; i < word.n; i += m) {
-			struct sv part = sv_n(word.p + i, 1);
+			const struct variable *v =
+				word.p[i] == '$' ? variable_at(k, sv_n(word.p + i, word.n - i), &m) : NULL;
+			struct sv part = v ? v->value : sv_n(word.p + i, 1);
 
-			m = word.p[i] == '$' ? value_of(k, sv_n(word.p + i, word.n - i), &part) : 1;
-			m = m ? m : 1;
+			m = v ? m : 1;
 			if (n + part.n >= PATH_MAX)
 				return word;
 			memcpy(out + n, part.p, part.n);
@@ -76,25 +86,44 @@ static struct sv expand(const struct command *k, struct sv word, char to[2][PATH
 /* In other texts than a shell's: an absolute path, or a variable that is one; otherwise nothing. */
 static struct sv path_of(const struct command *k, struct sv word)
 {
-	size_t i;
+	const struct variable *v;
 
 	if (word.n && word.p[0] == '/')
 		return word;
-	for (i = k->n_variables; i-- > 0;)
-		if (sv_eq(k->variables[i].name, word))
-			return k->variables[i].value;
-	return sv_n("", 0);
+	v = find_variable(k, word);
+	return v ? v->value : sv_n("", 0);
 }
 
-static int tell(const struct command *k, enum carry_write is, struct sv path, struct sv from)
+/* The variable that the word is, as a whole. NULL: none that is known. */
+static const struct variable *variable_of(const struct command *k, struct sv word)
+{
+	const struct variable *v;
+	size_t n;
+
+	if (!k->shell)
+		return find_variable(k, word);
+	v = word.n && word.p[0] == '$' ? variable_at(k, word, &n) : NULL;
+	return v && n == word.n ? v : NULL;
+}
+
+static int tell(const struct command *k, enum carry_write is, struct sv word, struct sv from)
 {
 	char paths[2][PATH_MAX], froms[2][PATH_MAX], heres[2][PATH_MAX];
+	const struct variable *v = variable_of(k, word);
+	const char *begins = k->v[0].p, *given = v && v->value.n ? v->value.p + v->value.n : begins;
+	struct carry_place_written at = {.is = is,
+					 .shell = k->shell,
+					 .path = k->shell ? expand(k, word, paths) : path_of(k, word),
+					 .before = sv_n(k->text.p, (size_t)(begins - k->text.p)),
+					 .variable = v ? v->name : sv_n("", 0)};
 
-	path = k->shell ? expand(k, path, paths) : path_of(k, path);
-	if (path.n == 0)
+	if (at.path.n == 0)
 		return 0;
-	return k->fn(k->arg, is, path, expand(k, from, froms), expand(k, k->here, heres),
-		     sv_n(k->text.p, (size_t)(k->v[0].p - k->text.p)));
+	if (given < begins)
+		at.since = sv_n(given, (size_t)(begins - given));
+	at.from = expand(k, from, froms);
+	at.here = expand(k, k->here, heres);
+	return k->fn(k->arg, &at);
 }
 
 /* The value that the word i gives a variable: NAME=value; NAME = "/path", NAME = Path("/path"). A quotation mark ends a
@@ -411,6 +440,39 @@ static bool speaks_of(struct sv text, struct sv path)
 	return false;
 }
 
+/* Is the variable whose name stands there only given to another one? */
+static bool is_given(struct sv text, const char *at, size_t n)
+{
+	const char *s = at, *end = text.p + text.n, *e = at + n;
+
+	while (s > text.p && memchr("\"' ${", s[-1], 5))
+		s--;
+	while (e < end && memchr("\"' }", *e, 4))
+		e++;
+	return s > text.p && s[-1] == '=' && (e == end || *e == '\n' || *e == ';');
+}
+
+/* Is a variable that holds a path in the text, as speaks_of() has it of the path? In a shell's "$NAME". */
+static bool speaks_by(struct sv text, struct sv name, bool shell)
+{
+	const char *at = text.p, *end = text.p + text.n, *s;
+
+	for (; text.n && name.n && (at = memmem(at, (size_t)(end - at), name.p, name.n)); at++) {
+		s = at > text.p && at[-1] == '{' ? at - 1 : at;
+		if ((at + name.n < end && in_variable(at[name.n])) || (at > text.p && in_variable(at[-1])) ||
+		    (shell && (s == text.p || s[-1] != '$')) || is_given(text, at, name.n))
+			continue;
+		for (s = at; s > text.p && s[-1] != '\n' && s[-1] != '#'; s--)
+			;
+		if (s == text.p || s[-1] == '\n')
+			return true;
+		at = memchr(at, '\n', (size_t)(end - at));
+		if (!at)
+			return false;
+	}
+	return false;
+}
+
 static int add(struct carry *c, enum carry_write is, const char *path, struct sv from, bool spoken)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL, *folder;
@@ -442,11 +504,11 @@ static int add_at(struct carry *c, struct sv folder, enum carry_write is, struct
 	return add(c, WRITE_COPY, arena_printf(c->arena, "%s/%.*s", to ? to : "", (int)name.n, name.p), name, false);
 }
 
-static int take_write(void *arg, enum carry_write is, struct sv path, struct sv from, struct sv here, struct sv before)
+static int take_write(void *arg, const struct carry_place_written *at)
 {
 	struct carry *c = arg;
+	struct sv path = at->path, here = at->here, start = sv_of(c->req->start ? c->req->start : "");
 	bool spoken;
-	struct sv start = sv_of(c->req->start ? c->req->start : "");
 	int r;
 
 	if (c->n_writes == WRITES_MAX || path.n >= PATH_MAX / 2 || here.n >= PATH_MAX / 2)
@@ -454,11 +516,11 @@ static int take_write(void *arg, enum carry_write is, struct sv path, struct sv 
 	if (memchr(path.p, '$', path.n) || memchr(path.p, '{', path.n) || memchr(path.p, '*', path.n) ||
 	    memchr(path.p, '~', path.n))
 		return 0;
-	spoken = speaks_of(before, path);
+	spoken = speaks_of(at->before, path) || speaks_by(at->since, at->variable, at->shell);
 	if (path.p[0] == '/' || (here.n && here.p[0] == '/' && !memchr(here.p, '$', here.n)))
-		return add_at(c, here, is, path, from, spoken);
-	r = add_at(c, sv_of(c->req->workdir), is, path, from, spoken);
-	return r == 0 && start.n ? add_at(c, start, is, path, from, spoken) : r;
+		return add_at(c, here, at->is, path, at->from, spoken);
+	r = add_at(c, sv_of(c->req->workdir), at->is, path, at->from, spoken);
+	return r == 0 && start.n ? add_at(c, start, at->is, path, at->from, spoken) : r;
 }
 
 static bool is_shell(const struct carry_test_file *f)

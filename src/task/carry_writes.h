@@ -6,8 +6,8 @@
  * a __main__.py for check.py), or read in its place where the tests did not come so far. So it is not carried, unless
  * the instruction names it. It is a list of words, not a shell: of variables those are known that a script gives a
  * plain value. A folder may well be where something is copied to: it is in the way only where it is called as what
- * comes, or ends alike. And a file that the tests speak of before they write it is one that they read, keep, or ask
- * for: it is carried.
+ * comes, or ends alike. And a file that the tests speak of before they write it, by its path or by the variable that
+ * they write it by, is one that they read, keep, or ask for: it is carried.
  */
 #ifndef CORDON_TASK_CARRY_WRITES_H
 #define CORDON_TASK_CARRY_WRITES_H
@@ -16,10 +16,20 @@
 
 enum carry_write { WRITE_FILE, WRITE_COPY, WRITE_FOLDER };
 
-/* Calls fn for each path that a text names so, as it stands there; from: what is copied, for a WRITE_COPY. shell: a
- * script of a shell, whose relative paths count; here: where its last `cd` went, as it stands there (n 0: nowhere yet).
- * before: all of the text that comes before the command. All of them live until fn returns. */
-typedef int write_fn(void *arg, enum carry_write is, struct sv path, struct sv from, struct sv here, struct sv before);
+/* A place that a text names so. All of it lives until fn returns. */
+struct carry_place_written {
+	enum carry_write is;
+	bool shell;
+	struct sv path;            /* as it stands there, variables with their values */
+	struct sv from;            /* what is copied, for a WRITE_COPY */
+	struct sv here;            /* where a script's last `cd` went, as it stands there; n 0: nowhere yet */
+	struct sv before;          /* all of the text that comes before the command */
+	struct sv variable, since; /* by which it is named, and what of the text lies between its value and the command;
+				      n 0: by none */
+};
+
+/* Calls fn for each. shell: a script of a shell, whose relative paths count. */
+typedef int write_fn(void *arg, const struct carry_place_written *at);
 int carry_writes_in(struct sv text, bool shell, write_fn *fn, void *arg);
 
 /* Behind carry_judge_init()'s work folder. 0 or -ENOMEM. */

@@ -528,14 +528,55 @@ static void what_stands_where_tests_write_is_not_carried(void)
 	world_close(&w);
 }
 
-static int list_write(void *arg, enum carry_write is, struct sv path, struct sv from, struct sv here, struct sv before)
+static void what_tests_reach_by_a_variable_before_they_write_it_is_carried(void)
+{
+	static const struct {
+		const char *name, *text;
+		bool comes;
+	} rows[] = {
+		{"test.py",
+		 "CONFIG = \"/app/set.json\"\nold = json.load(open(CONFIG))\nwith open(CONFIG, \"w\") as f:\n", true},
+		{"test.py", "CONFIG = Path('/app/set.json')\nold = CONFIG.read_text()\nCONFIG.write_text('x')\n", true},
+		{"test.py", "CONFIG = '/app/set.json'\nold = load(path=CONFIG)\nopen(CONFIG, 'w')\n", true},
+		{"test.py", "CONFIG = '/app/set.json'\nopen(CONFIG, 'w')\nopen(CONFIG)\n", false},
+		{"test.py", "CONFIG = '/app/set.json'\n# reads CONFIG\nMY_CONFIG = CONFIG2\nopen(CONFIG, 'w')\n", false},
+		{"test.py", "CONFIG = '/app/set.json'\nOTHER = CONFIG\nopen(CONFIG, 'w')\n", false},
+		{"test.py", "C = '/in'\nopen(C)\nC = '/app/set.json'\nopen(C, 'w')\n", false},
+		{"test.sh", "OUT=/app/set.json; jq . \"$OUT\"; echo >\"$OUT\"\n", true},
+		{"test.sh", "OUT=/app/set.json\ncat ${OUT}\necho >$OUT\n", true},
+		{"test.sh", "OUT=/app/set.json; echo >\"$OUT\"; cat $OUT\n", false},
+		{"test.sh", "OUT=/app/set.json\n# cat $OUT\necho OUT $OUTER\necho >$OUT\n", false},
+		{"test.sh", "OUT=/app/set.json\nCOPY=\"$OUT\"\necho >$OUT\n", false},
+	};
+	struct carry_test_files files;
+	struct carry_test_file v[2];
+	struct world w;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		world_open(&w);
+		with_tests(&w, &files, v, "check.txt", rows[i].text);
+		v[0].name = rows[i].name;
+		w.req.instruction = "Do as the README says.";
+		put(w.upper, "app/set.json", "{}", 0644);
+		carry(&w);
+		if (there(w.to, "app/set.json") != rows[i].comes ||
+		    said(&w, "written", "app/set.json") == rows[i].comes) {
+			printf("# %s: %s\n", rows[i].text, w.said);
+			check_failures++;
+		}
+		world_close(&w);
+	}
+}
+
+static int list_write(void *arg, const struct carry_place_written *at)
 {
 	static const char kinds[] = "FCD";
 	struct buf *out = arg;
 
-	(void)before;
-	return buf_printf(out, "%s%c %.*s%s%.*s%s%.*s", out->n ? ", " : "", kinds[is], (int)path.n, path.p,
-			  from.n ? " < " : "", (int)from.n, from.p, here.n ? " in " : "", (int)here.n, here.p);
+	return buf_printf(out, "%s%c %.*s%s%.*s%s%.*s", out->n ? ", " : "", kinds[at->is], (int)at->path.n, at->path.p,
+			  at->from.n ? " < " : "", (int)at->from.n, at->from.p, at->here.n ? " in " : "",
+			  (int)at->here.n, at->here.p);
 }
 
 static void what_tests_write_is_told_from_what_they_read(void)
@@ -621,6 +662,7 @@ int main(void)
 		CASE(who_speaks_of_links_does_not_always_ask_for_some),
 		CASE(what_an_instruction_says_of_links_opens_no_way_to_what_tests_make),
 		CASE(what_stands_where_tests_write_is_not_carried),
+		CASE(what_tests_reach_by_a_variable_before_they_write_it_is_carried),
 		CASE(what_tests_write_is_told_from_what_they_read),
 		CASE(without_an_instruction_nothing_is_the_tests_own),
 	};
