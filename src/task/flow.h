@@ -17,6 +17,10 @@ enum { FLOW_LAYERS = IMAGE_MAX_LAYERS + 8, FLOW_ENV = 4096, FLOW_GRANTS = 64 };
 
 struct fetch_limits;
 
+/* Runs of the tests: with what the agent left, the same once more where a sandbox was lost, and without it. What one
+ * prints and leaves is its own, so that none is judged by another's, and is kept. */
+enum flow_verified { VERIFIED_FIRST, VERIFIED_AGAIN, VERIFIED_WITHOUT, VERIFIED_MAX };
+
 struct flow {
 	const struct task_run_request *req;
 	struct task_result *result;
@@ -36,8 +40,9 @@ struct flow {
 	struct image judge; /* of a verifier that is a machine of its own */
 	bool has_judge;
 	struct image_work agent; /* its upper folder: what setup and agent changed */
-	struct image_work carried, verifier;
-	bool verified_well; /* the tests' command ended with 0 */
+	struct image_work carried, verifiers[VERIFIED_MAX];
+	enum flow_verified verified; /* the last run of the tests, or the one that is judged */
+	bool verified_well;          /* its command ended with 0 */
 	struct services *services; /* services.h; NULL: the task has no compose file */
 	struct flow_steps {
 		double sum; /* of their rewards */
@@ -177,6 +182,8 @@ int flow_setup(struct flow *f);
 int flow_agent(struct flow *f);
 int flow_freeze(struct flow *f);
 int flow_verify(struct flow *f);
+/* Lets go of what all runs of the tests left. */
+void flow_verify_done(struct flow *f);
 int flow_collect(struct flow *f); /* whatever the status is */
 
 #endif

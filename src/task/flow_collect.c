@@ -123,23 +123,36 @@ static int tell_refused(struct flow *f, const struct orders *o)
 	return 0;
 }
 
+/* What each run of the tests left, with room of its own. */
+static int fetch_verified(struct flow *f, struct orders *orders)
+{
+	static const char *const as[VERIFIED_MAX] = {"verifier", "verifier-again", "verifier-without"};
+	size_t i;
+
+	for (i = 0; i < VERIFIED_MAX; i++) {
+		struct fetch_limits room = FETCH_LIMITS;
+
+		room.orders = orders;
+		if (fetch(f, &f->verifiers[i], "logs/verifier", as[i], &room) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int fetch_parts(struct flow *f, struct orders *orders)
 {
-	struct fetch_limits room, verifiers = FETCH_LIMITS;
+	struct fetch_limits room = FETCH_LIMITS;
 
 	if (orders_init(orders, f->arena) < 0)
 		return error_set(f->err, ERROR_SYSTEM, "out of memory");
-	/* one for all of the agent's, so that it costs no more to name a file twice; what the tests left has its own */
+	/* one for all of the agent's, so that it costs no more to name a file twice */
 	if (f->task)
 		flow_room(f, &room);
-	else
-		room = verifiers;
-	room.orders = verifiers.orders = orders;
+	room.orders = orders;
 	f->room = &room;
 	if ((f->agent.upper && (write_diff(f) < 0 || flow_keep_artifacts(f) < 0)) || fetch_trajectory(f) < 0 ||
 	    fetch(f, &f->agent, "logs/agent", "agent", &room) < 0 ||
-	    fetch(f, &f->agent, "logs/artifacts", "artifacts", &room) < 0 ||
-	    fetch(f, &f->verifier, "logs/verifier", "verifier", &verifiers) < 0)
+	    fetch(f, &f->agent, "logs/artifacts", "artifacts", &room) < 0 || fetch_verified(f, orders) < 0)
 		return -1;
 	return tell_refused(f, orders);
 }

@@ -20,6 +20,8 @@
 /* Where a verifier leaves what it found. */
 #define ARTIFACTS "/logs/artifacts"
 enum { TOLD_MAX = 32 << 20 };
+/* The names of sandboxes, and of the files of what they print. */
+static const char *const verified_names[VERIFIED_MAX] = {"verify", "verify-again", "verify-without"};
 static const char *const log_folders[] = {"/logs/verifier", "/logs/agent", ARTIFACTS, NULL};
 
 static const char *workdir(const struct flow *f)
@@ -249,25 +251,31 @@ static int verifier_error(struct flow *f)
 	struct error why = *f->err;
 
 	(void)error_set(f->err, why.kind,
-			"%s; the tests ended with exit status %d, and output/verify.txt has what they said", why.text,
-			f->result->phases[PHASE_VERIFY].exit);
+			"%s; the tests ended with exit status %d, and output/%s.txt has what they said", why.text,
+			f->result->phases[PHASE_VERIFY].exit, verified_names[f->verified]);
 	return flow_fail(f, f->err->kind == ERROR_INPUT ? TASK_VERIFIER_ERROR : TASK_INFRASTRUCTURE_ERROR);
+}
+
+static int read_output(struct flow *f, struct reward *ret)
+{
+	const char *name = arena_printf(f->arena, "output/%s.txt", verified_names[f->verified]);
+	AUTO_FD output = name ? sys_open_beneath(f->out, name, O_RDONLY | O_NOFOLLOW, 0) : -ENOMEM;
+
+	if (output < 0)
+		return error_sys(f->err, output, "the verifier's output");
+	if (f->task->parser.s && strcmp(f->task->parser.s, "swebench") == 0)
+		return reward_read_swebench(output, f->arena, ret, f->err);
+	return reward_read_pytest(output, f->verified_well, f->arena, ret, f->err);
 }
 
 static int read_reward(struct flow *f, struct reward *ret)
 {
 	const struct task_range *range = &flow_verifier_of(f)->range;
-	AUTO_FD upper = flow_changes(f, &f->verifier);
+	AUTO_FD upper = flow_changes(f, &f->verifiers[f->verified]);
 	AUTO_FD folder = -1;
 
-	if (f->task->format == TASK_TERMINAL) {
-		folder = sys_open_beneath(f->out, "output/verify.txt", O_RDONLY | O_NOFOLLOW, 0);
-		if (folder < 0)
-			return error_sys(f->err, folder, "the verifier's output");
-		if (f->task->parser.s && strcmp(f->task->parser.s, "swebench") == 0)
-			return reward_read_swebench(folder, f->arena, ret, f->err);
-		return reward_read_pytest(folder, f->verified_well, f->arena, ret, f->err);
-	}
+	if (f->task->format == TASK_TERMINAL)
+		return read_output(f, ret);
 	/* written by the verifier's processes alone: this folder was made for them, and nobody else ever saw it */
 	folder = upper < 0 ? upper : sys_open_beneath(upper, &log_folders[0][1], O_RDONLY | O_DIRECTORY, 0);
 	if (folder < 0)
@@ -280,10 +288,10 @@ static int run_verifier(struct flow *f, struct image_work *tests)
 	const struct task_verifier *v = flow_verifier_of(f);
 	const struct task_environment *own = flow_own_environment(f);
 	struct flow_env env = {0};
-	struct flow_command c = {.name = "verify",
+	struct flow_command c = {.name = verified_names[f->verified],
 				 .phase = "verify",
 				 .env = &env,
-				 .work = &f->verifier,
+				 .work = &f->verifiers[f->verified],
 				 .user = v->user.s,
 				 .layers = {tests->upper, f->carried.upper},
 				 .in = -1};
@@ -319,8 +327,8 @@ static int run_verifier(struct flow *f, struct image_work *tests)
 	}
 	if (e.timed_out) {
 		(void)error_set(f->err, ERROR_INPUT,
-				"the verifier did not end within %llu s; output/verify.txt has what it said",
-				(unsigned long long)c.timeout_ms / 1000);
+				"the verifier did not end within %llu s; output/%s.txt has what it said",
+				(unsigned long long)c.timeout_ms / 1000, c.name);
 		return flow_fail(f, TASK_VERIFIER_ERROR);
 	}
 	return 0;
@@ -354,12 +362,13 @@ static int keep_reward(struct flow *f, const struct reward *r)
 	return 0;
 }
 
-static int verify_once(struct flow *f)
+static int verify_once(struct flow *f, enum flow_verified which)
 {
 	struct image_work tests = {.lock = -1};
 	int r;
 
-	if (image_work_new(f->store, &f->verifier, f->err) < 0 || image_work_new(f->store, &tests, f->err) < 0)
+	f->verified = which;
+	if (image_work_new(f->store, &f->verifiers[which], f->err) < 0 || image_work_new(f->store, &tests, f->err) < 0)
 		r = flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	else
 		r = run_verifier(f, &tests);
@@ -367,15 +376,22 @@ static int verify_once(struct flow *f)
 	return r;
 }
 
+void flow_verify_done(struct flow *f)
+{
+	size_t i;
+
+	for (i = 0; i < VERIFIED_MAX; i++)
+		image_work_done(f->store, &f->verifiers[i]);
+}
+
 /* Tests that cannot even start in what the agent left, or find no reward for it, judge the image without it: it gets
  * what it would have got for nothing, and where they can do no more there, it was not the agent. */
 static int verify_without(struct flow *f)
 {
-	image_work_done(f->store, &f->verifier);
 	image_work_done(f->store, &f->carried);
 	if (image_work_new(f->store, &f->carried, f->err) < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
-	return verify_once(f);
+	return verify_once(f, VERIFIED_WITHOUT);
 }
 
 static void note_unusable(struct flow *f, const char *failed, const struct error *err)
@@ -407,19 +423,25 @@ static bool has_carried(const struct flow *f)
 static int reward_without(struct flow *f, struct reward *ret)
 {
 	struct error why = *f->err;
-	int ended = f->result->phases[PHASE_VERIFY].exit;
+	int ended = f->result->phases[PHASE_VERIFY].exit, r;
+	enum flow_verified with = f->verified;
 
-	if (why.kind == ERROR_INPUT && has_carried(f)) {
-		*ret = (struct reward){0};
-		if (verify_without(f) == 0 && read_reward(f, ret) == 0) {
-			note_unusable(f, "left no reward", &why);
-			return 0;
-		}
-		if (f->result->signal)
-			return -1;
-		f->result->phases[PHASE_VERIFY].exit = ended;
-		*f->err = why;
+	if (why.kind != ERROR_INPUT || !has_carried(f))
+		return verifier_error(f);
+	*ret = (struct reward){0};
+	r = verify_without(f);
+	if (r == 0 && read_reward(f, ret) == 0) {
+		note_unusable(f, "left no reward", &why);
+		return 0;
 	}
+	/* a disk that is full, or a sandbox that cannot be made, says nothing of the tests */
+	if (r == 0 && f->err->kind != ERROR_INPUT)
+		return verifier_error(f);
+	if (r < 0 && (f->result->signal || f->result->status == TASK_INFRASTRUCTURE_ERROR))
+		return -1;
+	f->result->phases[PHASE_VERIFY].exit = ended;
+	f->verified = with;
+	*f->err = why;
 	return verifier_error(f);
 }
 
@@ -430,12 +452,10 @@ int flow_verify(struct flow *f)
 
 	flow_begin(f, PHASE_VERIFY);
 	f->lost = false;
-	r = verify_once(f);
+	r = verify_once(f, VERIFIED_FIRST);
 	/* a service that works for the agent may have ended the kernel that they shared: now they do not */
-	if (r == 0 && f->lost) {
-		image_work_done(f->store, &f->verifier);
-		r = verify_once(f);
-	}
+	if (r == 0 && f->lost)
+		r = verify_once(f, VERIFIED_AGAIN);
 	if (r < 0 && flow_in_the_way(f)) {
 		note_unusable(f, "could not start", f->err);
 		r = verify_without(f);

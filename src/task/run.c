@@ -80,7 +80,7 @@ static int run_steps(struct flow *f)
 	for (i = 0; i < f->task->n_steps; i++) {
 		/* of the step before */
 		image_work_done(f->store, &f->carried);
-		image_work_done(f->store, &f->verifier);
+		flow_verify_done(f);
 		if (flow_enter_step(f, &f->task->steps[i]) < 0)
 			return -1;
 		if (judge(f) < 0) {
@@ -114,7 +114,7 @@ static void let_go(struct flow *f)
 	if (f->store) {
 		image_work_done(f->store, &f->agent);
 		image_work_done(f->store, &f->carried);
-		image_work_done(f->store, &f->verifier);
+		flow_verify_done(f);
 	}
 	if (f->has_image) {
 		/* of services, whose files belong to the image's ids */
@@ -166,7 +166,7 @@ int task_run(const struct task_run_request *req, struct task_result *ret, struct
 			 .stage = -1,
 			 .agent = {.lock = -1},
 			 .carried = {.lock = -1},
-			 .verifier = {.lock = -1}};
+			 .verifiers = {{.lock = -1}, {.lock = -1}, {.lock = -1}}};
 	int r;
 
 	ret->status = TASK_INFRASTRUCTURE_ERROR;

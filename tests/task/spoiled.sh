@@ -96,10 +96,39 @@ found "... which the result tells" carry.unusable /
 printf '#!/bin/sh\ncat /app/given /app/done >/logs/verifier/reward.txt\n' >"$task/tests/test.sh"
 sed -i 's:touch /app/given:echo 0.25 >/app/given:' "$task/environment/Dockerfile"
 gets "who has no reward that can be read has what nothing is worth" 0.25 'echo much >done'
-printf '#!/bin/sh\nexit 1\n' >"$task/tests/test.sh"
+is "... and what each run of the tests left and printed is kept" "$(cd "$tmp/out" && tr '\n' ' ' <verifier/reward.txt; cat "$tmp/out/verifier-without/reward.txt"; cd "$tmp/out" && echo output/verify*)" "0.25 much 0.25
+output/verify-without.txt output/verify.txt"
+printf '#!/bin/sh\nls /app >/logs/verifier/saw\nexit 1\n' >"$task/tests/test.sh"
 rm -rf "$tmp/out"
 timeout 120 "$CORDON" task run "$task" "${runtime[@]}" --out "$tmp/out" --json -- touch done >"$tmp/result.json" 2>"$tmp/said" </dev/null
 is "tests that leave no reward for the image either stay an error" "$(python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print(r["status"], r["reward"], len(r["findings"]))' "$tmp/result.json")" "verifier_error None 0"
+is "... and both are kept" "$(cd "$tmp/out" && tr '\n' ' ' <verifier/saw; cat verifier-without/saw)" "done given sub given
+sub"
+
+# Of Terminal-Bench the output is the reward: of each run its own.
+task=$tmp/terminal
+mkdir -p "$task/tests"
+printf 'instruction: Make /app/done.\nparser_name: pytest\nmax_test_timeout_sec: 60.0\n' >"$task/task.yaml"
+printf 'FROM cordon-test/base\nRUN mkdir /app && touch /app/given\nWORKDIR /app\n' >"$task/Dockerfile"
+printf 'services:\n  client:\n    build:\n      dockerfile: Dockerfile\n    command: [ "sh", "-c", "sleep infinity" ]\n' >"$task/docker-compose.yaml"
+cat >"$task/run-tests.sh" <<'END'
+#!/bin/sh
+[ ! -e /app/out ] || cat /app/out
+echo "=== short test summary info ==="
+if [ -e /app/done ]; then
+	printf 'PASSED test_a.py::test_a\n=== 1 passed in 0.01s ===\n'
+elif [ -e /app/out ]; then
+	echo Killed
+	exit 1
+else
+	printf 'SKIPPED [1] test_a.py:1: nothing to test\n=== 1 skipped in 0.01s ===\n'
+fi
+END
+gets "the work gets 1 of Terminal-Bench's tests, too" 1 'touch done'
+gets "an agent whose tests print too much has what nothing is worth" 0 'head -c 40000000 /dev/zero | tr "\0" x >out'
+found "... which the result tells" carry.unusable /
+gets "... and so has one whose tests print a summary of its own, and no other" 0 'printf "=== short test summary info ===\nPASSED test_a.py::test_a\n=== 1 passed in 0.01s ===\n" >out'
+found "... which the result tells" carry.unusable /
 
 task plain /app
 gets "who ends PID 1 is judged" 1 'touch done; kill -9 1; sleep 2'
