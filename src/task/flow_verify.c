@@ -418,6 +418,17 @@ static bool has_carried(const struct flow *f)
 	return any;
 }
 
+/* Could it be what the agent left that kept tests from a reward? A reward that is out of range, or that their two files
+ * do not agree on, they have made as they always do: a score in its place would hide that from who wrote them. So would
+ * one in the place of the task's own solution's. */
+static bool may_be_agents(const struct flow *f)
+{
+	const struct agent *agent = f->req->agent;
+
+	return f->err->kind == ERROR_INPUT && f->err->code != ERANGE && !(agent && agent->kind == AGENT_ORACLE) &&
+	       has_carried(f);
+}
+
 /* Tests that ran and left no reward. Where they have one for the image alone, it was what the agent left that kept them
  * from it. */
 static int reward_without(struct flow *f, struct reward *ret)
@@ -426,7 +437,7 @@ static int reward_without(struct flow *f, struct reward *ret)
 	int ended = f->result->phases[PHASE_VERIFY].exit, r;
 	enum flow_verified with = f->verified;
 
-	if (why.kind != ERROR_INPUT || !has_carried(f))
+	if (!may_be_agents(f))
 		return verifier_error(f);
 	*ret = (struct reward){0};
 	r = verify_without(f);

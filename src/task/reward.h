@@ -42,8 +42,8 @@ struct reward {
 	size_t n;
 };
 
-/* Of the verifier's folder. -1: ERROR_INPUT says why there is no score, ERROR_SYSTEM why it could not be looked at.
- * What ret points to is in the arena. */
+/* Of the verifier's folder. -1: ERROR_INPUT says why there is no score, with the code ERANGE where there is a reward, but
+ * out of range, or two that differ; ERROR_SYSTEM why it could not be looked at. What ret points to is in the arena. */
 int reward_read(int folder, double low, double high, struct arena *a, struct reward *ret, struct error *err);
 
 /* Of the output of run-tests.sh, a regular file that is read from its beginning. well: it ended with 0. */

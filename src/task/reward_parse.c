@@ -62,14 +62,23 @@ void reward_ask_swebench(struct sv output, struct buf *out)
 	wire_put_sv(out, output);
 }
 
+/* There is a number, and it cannot be the score. */
+static int no_score(struct error *err)
+{
+	err->code = ERANGE;
+	return -1;
+}
+
 /* Between low and high; a minus before zero is dropped. */
 static int in_range(const char *what, double *v, double low, double high, struct error *err)
 {
 	if (!isfinite(*v))
 		return error_set(err, ERROR_INPUT, "%s: not a finite number", what);
-	if (*v < low || *v > high)
-		return error_set(err, ERROR_INPUT, "%s: %.17g is not between %.17g and %.17g (the task's reward_range)",
-				 what, *v, low, high);
+	if (*v < low || *v > high) {
+		(void)error_set(err, ERROR_INPUT, "%s: %.17g is not between %.17g and %.17g (the task's reward_range)",
+				what, *v, low, high);
+		return no_score(err);
+	}
 	*v = *v == 0 ? 0 : *v;
 	return 0;
 }
@@ -258,8 +267,10 @@ static int parse_files(struct wire_in *in, struct buf *out, struct error *err)
 		return -1;
 	if (has_json && read_json(json, low, high, &keys, &n, &from_json, err) < 0)
 		return -1;
-	if (has_text && has_json && !agree(from_text, from_json, decimals))
-		return error_set(err, ERROR_INPUT, "reward.txt says %.17g, reward.json %.17g", from_text, from_json);
+	if (has_text && has_json && !agree(from_text, from_json, decimals)) {
+		(void)error_set(err, ERROR_INPUT, "reward.txt says %.17g, reward.json %.17g", from_text, from_json);
+		return no_score(err);
+	}
 	if (!has_json) {
 		answer_one(out, from_text);
 	} else {

@@ -105,6 +105,27 @@ is "tests that leave no reward for the image either stay an error" "$(python3 -c
 is "... and both are kept" "$(cd "$tmp/out" && tr '\n' ' ' <verifier/saw; cat verifier-without/saw)" "done given sub given
 sub"
 
+# But a reward that is there, and cannot be the score, is one that the task's author has to know of.
+# errs NAME WANT ARG...: no score, and why
+errs()
+{
+	local name=$1 want=$2
+	shift 2
+	rm -rf "$tmp/out"
+	timeout 120 "$CORDON" task run "$task" "${runtime[@]}" --out "$tmp/out" --json "$@" >"$tmp/result.json" 2>"$tmp/said" </dev/null
+	like "$name" "$(python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print(r["status"], r["reward"], [f["rule"] for f in r["findings"]], r.get("reason"))' "$tmp/result.json" 2>&1 || tail -n 2 "$tmp/said")" "^verifier_error None \\[\\] $want"
+}
+
+task no-score /app
+printf '#!/bin/sh\nif [ -e /app/done ]; then cat /app/done; else echo 0; fi >/logs/verifier/reward.txt\n[ ! -e /app/json ] || cp /app/json /logs/verifier/reward.json\n' >"$task/tests/test.sh"
+gets "a reward in its range is the score" 0.5 'echo 0.5 >done'
+errs "one that is out of range is an error of the verifier, and not what nothing is worth" "reward.txt: 3.2.* is not between 0 and 1" -- sh -c 'echo 3.2 >done'
+errs "... and so are two that differ" "reward.txt says 1, reward.json 0.5" -- sh -c "echo 1 >done; echo '{\"reward\": 0.5}' >json"
+gets "one that is no number is what nothing is worth" 0 'echo none >done'
+mkdir "$task/solution"
+printf '#!/bin/sh\necho none >/app/done\n' >"$task/solution/solve.sh"
+errs "... but not where the task's own solution gets it" "reward.txt: not one decimal number" --agent oracle
+
 # Of Terminal-Bench the output is the reward: of each run its own.
 task=$tmp/terminal
 mkdir -p "$task/tests"

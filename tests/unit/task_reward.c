@@ -1,4 +1,5 @@
 /* task/reward: only the strict form is a score; everything else is an error with a reason. */
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <sys/stat.h>
@@ -67,6 +68,32 @@ static double of(const char *text, const char *json, double low, double high)
 		CHECK(w.err.kind == ERROR_INPUT && w.err.text[0]);
 	world_close(&w);
 	return v;
+}
+
+static int code_of(const char *text, const char *json)
+{
+	struct world w;
+	int code;
+
+	world_open(&w);
+	if (text)
+		put(w.folder, "reward.txt", sv_of(text));
+	if (json)
+		put(w.folder, "reward.json", sv_of(json));
+	code = score(&w) == 0 ? -1 : w.err.code;
+	world_close(&w);
+	return code;
+}
+
+/* Who judges again where there is no reward has to tell them apart. */
+static void a_reward_that_cannot_be_the_score_is_told_from_none(void)
+{
+	CHECK(code_of("3.2", NULL) == ERANGE && code_of("-1", NULL) == ERANGE);
+	CHECK(code_of(NULL, "{\"reward\": 2}") == ERANGE && code_of(NULL, "{\"a\": 1, \"b\": 2}") == ERANGE);
+	CHECK(code_of("1", "{\"reward\": 0.5}") == ERANGE);
+	CHECK(code_of(NULL, NULL) == 0 && code_of("", NULL) == 0 && code_of("much", NULL) == 0);
+	CHECK(code_of(NULL, "{") == 0 && code_of(NULL, "{\"reward\": true}") == 0 && code_of("1", "[]") == 0);
+	CHECK(code_of("1", NULL) == -1);
 }
 
 static void a_plain_number_is_a_score(void)
@@ -430,6 +457,7 @@ static void swe_benchs_verdict_is_one_line_between_two_marks(void)
 int main(void)
 {
 	static const struct check_case cases[] = {
+		CASE(a_reward_that_cannot_be_the_score_is_told_from_none),
 		CASE(a_plain_number_is_a_score),
 		CASE(other_texts_are_no_score),
 		CASE(a_nul_byte_is_no_end_of_a_number),
