@@ -109,6 +109,13 @@ only_one_calls_realpath()
 	! grep -rnE '\brealpath\(' "$src" --include='*.c' | grep -vE '^[^:]*base/real_path\.c:|:[[:space:]]*(/\*|\*)'
 }
 
+# What joins the lines of a table in a comment leaves this behind: it is no table any more then.
+no_comment_was_joined()
+{
+	! grep -rnE '^ \*[a-z]' "$src" "$src/../tests" --include='*.h' --include='*.c'
+}
+
+ok "comments are as they were written" no_comment_was_joined
 ok "only base/real_path.c calls realpath()" only_one_calls_realpath
 ok "what is cleaned up at a scope's end is initialised" what_is_cleaned_up_is_initialised
 ok "every source folder has a row" every_folder_has_a_row

@@ -5,7 +5,7 @@
  *
  * The reader of a build context is ourselves, by descriptor, inside the context (context.h); of other layers it is a
  * child in their ids. The writer is a child of its own that sees the image's layers as one tree (merged.h), in which
- *the destination is looked up as if it were the root folder: a link of the image at the destination leads inside the
+ * the destination is looked up as if it were the root folder: a link of the image at the destination leads inside the
  * image, never to the host. What is written is written by descriptor, without following links below the destination.
  *
  * With one id (struct image_ids) everything becomes its own; struct copy_made says that owners were asked for.

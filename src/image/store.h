@@ -3,8 +3,10 @@
  * mode 0700.
  *
  *	layers/sha256-HEX/	the files of one layer as overlayfs wants them (model/image.h), owned by the store's
- * ids; nobody writes there images/sha256-HEX	what an image consists of: its layers and its config; named by the
- * digest of the config's JSON names/NAME		a link to one of images/ ("/" is written "%")
+ *				ids; nobody writes there
+ *	images/sha256-HEX	what an image consists of: its layers and its config; named by the digest of the
+ *				config's JSON
+ *	names/NAME		a link to one of images/ ("/" is written "%")
  *	cache/HEX		a link to one of layers/: what a builder made from the inputs that HEX stands for
  *	tmp/			what is being made or removed, each with a lock of its maker
  *	sizes/sha256-HEX	bytes in files of that layer, as a link's text

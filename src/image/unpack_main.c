@@ -3,12 +3,12 @@
  *
  *	cordon-unpack decompress HOW	from descriptor 3 to 4; says on 5 how it went
  *	cordon-unpack tar IDS BYTES ENTRIES	the archive on 3 below the folder 4, as id 0 of a user namespace with
- * IDS ids; says on 5 how it went
+ *						IDS ids; says on 5 how it went
  *
  * It has these three descriptors and /dev/null, and confines itself before it reads the first byte: no other file, no
  * network, no new process. What a decompressor or the reader of archives could be made to do by a hostile archive is to
  * make other files in a folder that is the archive's anyhow. Digests are not its business: whoever started it takes
- *them of the bytes that pass.
+ * them of the bytes that pass.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -3,13 +3,16 @@
  *
  *	version: 1
  *	tools: {source: /opt/claude-code, target: /opt/agent}	# or a list: files and folders of the host, shown
- * read-only command: [/opt/agent/bin/claude, -p, --model, "{model}"]	# "{instruction}": the path, inside, of a file
- * with it stdin: instruction					# or none env: {set: {NAME: VALUE}, pass: [NAME]}
- * # "{model}" and "{instruction}" in values too profile: claude						# or a
- *list; and policy: FILE: for the agent's phase protocol: command					# or acp: the
- *command speaks it on stdin and stdout model: NAME						# where nobody names
- *another trajectory: /logs/agent/trajectory.jsonl		# a file or folder, inside, to be kept timeout: 30m
- *# at most; the task's own holds as well
+ *								# read-only
+ *	command: [/opt/agent/bin/claude, -p, --model, "{model}"]	# "{instruction}": the path, inside, of a file
+ *								# with it
+ *	stdin: instruction					# or none
+ *	env: {set: {NAME: VALUE}, pass: [NAME]}			# "{model}" and "{instruction}" in values too
+ *	profile: claude						# or a list; and policy: FILE: for the agent's phase
+ *	protocol: command					# or acp: the command speaks it on stdin and stdout
+ *	model: NAME						# where nobody names another
+ *	trajectory: /logs/agent/trajectory.jsonl		# a file or folder, inside, to be kept
+ *	timeout: 30m						# at most; the task's own holds as well
  *
  * Errors read "file:line:column: key: what is wrong; what to do". The file is the operator's: what it shows and passes
  * on enters the sandbox, so nobody else may be able to write it. It says nothing that runs on the host.

@@ -20,9 +20,12 @@
 
 /*
  * Theory of operation. The engine gets one archive: a Dockerfile (recipe_write.h), and for each step number N that
- * copies from the context cN/d/...	what goes below the destination cN/f/NAME	the one file that is to be the
- * destination, or goes into it cN/a/NAME	archives that ADD unpacks with nothing else in it, found by our own
- * reading of the sources. So neither .dockerignore nor patterns nor links of the context are left to the engine.
+ * copies from the context
+ *	cN/d/...	what goes below the destination
+ *	cN/f/NAME	the one file that is to be the destination, or goes into it
+ *	cN/a/NAME	archives that ADD unpacks
+ * with nothing else in it, found by our own reading of the sources. So neither .dockerignore nor patterns nor links of
+ * the context are left to the engine.
  */
 enum { WAIT_MS = 3600 * 1000, MESSAGE_MAX = 1 << 20 };
 

@@ -5,57 +5,61 @@
  * data. This makes that layer from the agent's upper folder. The rule, in short:
  *
  *	What the agent made is data and is carried. What runs because of its name or its place is the image's, or is not
- * there.
+ *	there.
  *
  * In the work folder everything is carried but
  *   - what Python, pytest, shells and tools run or obey unasked: conftest.py (and a package or library that Python
- * takes in its place), sitecustomize.py, *.pth among packages, __pycache__, *.pyc, pytest.ini, sections for pytest and
- * other tools that judge in pyproject.toml, setup.cfg and tox.ini (with their plugins and hooks), plugins of pytest by
- * entry point, .bashrc and their like; settings of other test runners (.mocharc.js, jest.config.js, phpunit.xml ...),
- * but not of what builds; what does both is the image's where it has it (deno.json, gradle.properties, foundry.toml).
- * Where the image has such a file, its version stays; where it has none, there is none
+ *     takes in its place), sitecustomize.py, *.pth among packages, __pycache__, *.pyc, pytest.ini, sections for pytest
+ *     and other tools that judge in pyproject.toml, setup.cfg and tox.ini (with their plugins and hooks), plugins of
+ *     pytest by entry point, .bashrc and their like; settings of other test runners (.mocharc.js, jest.config.js,
+ *     phpunit.xml ...), but not of what builds; what does both is the image's where it has it (deno.json,
+ *     gradle.properties, foundry.toml). Where the image has such a file, its version stays; where it has none, there is
+ *     none
  *   - an __init__.py with code in it where tests are, which run it on their way (carry_place.h), and what would be
- * imported in the place of a test's own file
+ *     imported in the place of a test's own file
  *   - hooks of git repositories, and of whatever has a HEAD; of their configuration only what cannot run anything is
- * carried, and none of a worktree's own
+ *     carried, and none of a worktree's own
  *   - new modules in the folder where `python -m` starts, in those of PYTHONPATH and those that the tests name so, go
- * to, or copy themselves to, with the names of the standard library, of test tools, or of packages of the image; and
- * what makes a package of a folder with such a name, or is part of one that Python asks for though images have none
+ *     to, or copy themselves to, with the names of the standard library, of test tools, or of packages of the image;
+ *     and what makes a package of a folder with such a name, or is part of one that Python asks for though images have
+ *     none
  *   - changes to packages of the image (site-packages, node_modules) and to folders on the PATH; outside of the work
- * folder also in folders of PYTHONPATH, NODE_PATH, PERL5LIB, RUBYLIB and CLASSPATH
+ *     folder also in folders of PYTHONPATH, NODE_PATH, PERL5LIB, RUBYLIB and CLASSPATH
  *   - links that lead to the runner's own folders (/tests, /logs, /solution ...) or to the root that has them, by
- * whatever detour, as the agent saw it or as the verifier will; links in the place of folders of PATH, PYTHONPATH and
- * LD_LIBRARY_PATH or on the way to one, of a home's .local, of site-packages, node_modules
+ *     whatever detour, as the agent saw it or as the verifier will; links in the place of folders of PATH, PYTHONPATH
+ *     and LD_LIBRARY_PATH or on the way to one, of a home's .local, of site-packages, node_modules
  *
  * Outside the work folder also
  *   - what replaces or deletes files of the image in /bin, /sbin, /lib*, /usr, and programs of the image anywhere.
- * Where the image's work folder is / or a system folder, there is none, and programs outside of system folders are data
+ *     Where the image's work folder is / or a system folder, there is none, and programs outside of system folders are
+ *     data
  *   - in these folders only what the image knows nothing of is carried: new commands that the tests or the task's own
- * solution name and no folder on the PATH has (installers ask for commands that images lack, and would run the
- *agent's), new libraries whose name no library folder has, new packages whose name no Python of the image has and no
- *package of it asks for (carry_asked.h), new folders that no program of the image loads from, data below share/, and
- *include/ where no header of the image has the name. So what apt, pip or npm installed is there for the verifier,
- *without what would take over its own programs: shells, installers and test tools (and what pytest imports) are never
- *carried, nor are the databases and caches of installers, so that a verifier that installs them itself gets its own
+ *     solution name and no folder on the PATH has (installers ask for commands that images lack, and would run the
+ *     agent's), new libraries whose name no library folder has, new packages whose name no Python of the image has and
+ *     no package of it asks for (carry_asked.h), new folders that no program of the image loads from, data below
+ *     share/, and include/ where no header of the image has the name. So what apt, pip or npm installed is there for
+ *     the verifier, without what would take over its own programs: shells, installers and test tools (and what pytest
+ *     imports) are never carried, nor are the databases and caches of installers, so that a verifier that installs them
+ *     itself gets its own
  *   - the same for interpreters that an image has elsewhere: folders of bin and lib that are on the PATH or hold one,
- * versions in ~/.pyenv, ~/.nvm and their like. What an interpreter has below lib stays also where that folder is a
- *home, or the work folder or above it
+ *     versions in ~/.pyenv, ~/.nvm and their like. What an interpreter has below lib stays also where that folder is a
+ *     home, or the work folder or above it
  *   - packages of the image where build tools keep them, and what these tools read or made beside them (carry_store.h)
  *   - in homes every name with a dot that is not known to be data, and all of ~/.config but git's: a tool's start-up
- * file needs no list. Where a home is the work folder, only what looks like such a file
+ *     file needs no list. Where a home is the work folder, only what looks like such a file
  *   - start-up and loader files: /etc/profile*, ld.so.*, pam, cron, ssl, apt, hosts ...; users and groups only where
- * the image's stay as they are
+ *     the image's stay as they are
  *   - what tools started in /tests would find above them, directly below the root: node_modules, package.json, go.work
- * ...
+ *     ...
  *   - links in the place of folders; anything below /proc, /sys, /dev, /run and the runner's own folders
  *
  * Anywhere, what the tests bring themselves (carry_tests.h): commands and packages that their files install, and, where
  * they make virtual environments, those of the agent's that the image does not have. And nothing that the tests write
  * for themselves: in /tmp and /var/tmp only what the instruction names (carry_scratch.h), nothing where the tests'
- *texts say that they write, and no folder called as a file of theirs (carry_writes.h); no link that leads nowhere, and
- *none by which they could write to what they judge (carry_link.h). Devices, sockets and FIFOs are dropped, hard links
- *and holes of files kept, setuid and setgid bits taken off, extended attributes not copied. Folders of the image stay,
- *with their owners and modes, where they are the system's.
+ * texts say that they write, and no folder called as a file of theirs (carry_writes.h); no link that leads nowhere, and
+ * none by which they could write to what they judge (carry_link.h). Devices, sockets and FIFOs are dropped, hard links
+ * and holes of files kept, setuid and setgid bits taken off, extended attributes not copied. Folders of the image stay,
+ * with their owners and modes, where they are the system's.
  *
  * All that is not carried is reported, with a rule and a reason, but for what is as the image has it. Nothing is
  * followed, all is opened by descriptor. The agent's processes have ended; nobody writes to any of the folders

@@ -6,7 +6,7 @@
  *
  *	reward.txt	one decimal number: 1, 0.75, .5, 1e-05; blanks and line ends around it
  *	reward.json	one object of numbers: {"reward": 1.0} or {"tests": 0.5, "style": 1}. No duplicate keys, NaN,
- * Infinity, booleans, strings, null or nested values
+ *			Infinity, booleans, strings, null or nested values
  *
  * Each is a regular file with one name, of at most REWARD_FILE_MAX bytes. One of them must be there. Where both are,
  * they must agree: exactly, or, where reward.txt has two decimals or more, to that many decimals. The score is the key
@@ -16,12 +16,12 @@
  *
  * Terminal-Bench 1 has no reward file: there the output of run-tests.sh is read. What pytest lists under "short test
  * summary info" must agree with what it says at its end, for each run of it in the output. The score is 1 where at
- *least one test passed and none failed, broke or passed unexpectedly (skipped and expectedly failed ones do not count),
- *else 0. Tests print files of the agent's, which may look like a summary: a header within one begins anew, and once
- * something failed the score is 0, whatever else is there, so that no text makes an error or more of it. Where pytest
- * was killed, such a text may be all there is: nobody passed where a run has begun and not ended, or where the script
- * did not end with 0 and printed something behind the summary. A test that runs the agent's code in its own process can
- * be made to say anything: this format knows no better.
+ * least one test passed and none failed, broke or passed unexpectedly (skipped and expectedly failed ones do not
+ * count), else 0. Tests print files of the agent's, which may look like a summary: a header within one begins anew, and
+ * once something failed the score is 0, whatever else is there, so that no text makes an error or more of it. Where
+ * pytest was killed, such a text may be all there is: nobody passed where a run has begun and not ended, or where the
+ * script did not end with 0 and printed something behind the summary. A test that runs the agent's code in its own
+ * process can be made to say anything: this format knows no better.
  *
  * Files are opened below the folder without following links. Parsing happens where it can do nothing else
  * (conf/parse_role.h); reward_parse() is that pure function.
@@ -42,8 +42,9 @@ struct reward {
 	size_t n;
 };
 
-/* Of the verifier's folder. -1: ERROR_INPUT says why there is no score, with the code ERANGE where there is a reward, but
- * out of range, or two that differ; ERROR_SYSTEM why it could not be looked at. What ret points to is in the arena. */
+/* Of the verifier's folder. -1: ERROR_INPUT says why there is no score, with the code ERANGE where there is a reward,
+ * but out of range, or two that differ; ERROR_SYSTEM why it could not be looked at. What ret points to is in the
+ * arena. */
 int reward_read(int folder, double low, double high, struct arena *a, struct reward *ret, struct error *err);
 
 /* Of the output of run-tests.sh, a regular file that is read from its beginning. well: it ended with 0. */

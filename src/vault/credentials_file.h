@@ -6,11 +6,13 @@
  *	  NAME:
  *	    from: {env: NAME}			# or {file: PATH}, or {command: [PROGRAM, ARGUMENT...]};
  *						# with sigv4 also {env: [KEY_ID, SECRET]} and {env: [KEY_ID, SECRET,
- * TOKEN]} hosts: [api.example.com, "*.example.org"]
+ *						# TOKEN]}
+ *	    hosts: [api.example.com, "*.example.org"]
  *	    inject: {header: NAME, format: "{}"}	# or {bearer: true}, {basic: {user: NAME}}, {query: NAME},
  *						# {sigv4: {region: NAME, service: NAME}}
  *	    env: NAME				# default: the name under from.env; not with sigv4, which has names of
- * its own verifier_env: NAME
+ *						# its own
+ *	    verifier_env: NAME
  *
  * Errors read "file:line:column: key: what is wrong; what to do". A host list is required: a credential that may go
  * anywhere does not exist. Headers that frame or route a message cannot be injected. The file holds no values, only

@@ -6,11 +6,10 @@
  *
  * It is what the kernel takes for the namespaces alone, by the cheapest way there is: one process, which shares its
  * maker's memory until it is the command; no root of its own, no confinement, no limit, no log. With --plain it makes
- *no namespace either: what it takes that a program starts another and waits, the least that `cordon exec` could take.
- *With
- * --root it also makes as many mounts of each kind as the strict profile's sandbox has, and enters them: what the
- *kernel takes for such a root, with no policy to read, nothing to decide or to search for, no Landlock, no filter, no
- *limit and no log.
+ * no namespace either: what it takes that a program starts another and waits, the least that `cordon exec` could take.
+ * With --root it also makes as many mounts of each kind as the strict profile's sandbox has, and enters them: what the
+ * kernel takes for such a root, with no policy to read, nothing to decide or to search for, no Landlock, no filter, no
+ * limit and no log.
  */
 #include <errno.h>
 #include <fcntl.h>

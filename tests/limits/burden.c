@@ -22,13 +22,16 @@
  *	burden rules MB          rules of Landlock's that nobody is held to   "held MB"
  *	burden sysv MB           System V segments, left detached   "held MB"
  *	burden many N MB         N processes with MB each           "held N*MB"
- *	burden hop N MB          N processes with MB each, which go on in a child every 2 ms, beside 200 others   "held
- * N*MB" burden burn N MS         N threads that spin                "cpu PERCENT of one CPU" burden forks N           N
- * children at once                 "alive HOW_MANY" burden bomb N            every process forks on, N at most  (does
- * not end) burden write FILE MB     one file                           "wrote MB" burden fill FOLDER MB    files of 16
- * MB                     "wrote MB" burden stay SECONDS      ignores every signal it can        "stayed" burden daemon
- * FILE SECONDS   a double-forked daemon that adds a byte to FILE every 50 ms; itself it stays until then with "stay" as
- * a third argument
+ *	burden hop N MB          N processes with MB each, which go on in a child every 2 ms, beside 200 others
+ *	                         "held N*MB"
+ *	burden burn N MS         N threads that spin                "cpu PERCENT of one CPU"
+ *	burden forks N           N children at once                 "alive HOW_MANY"
+ *	burden bomb N            every process forks on, N at most  (does not end)
+ *	burden write FILE MB     one file                           "wrote MB"
+ *	burden fill FOLDER MB    files of 16 MB                     "wrote MB"
+ *	burden stay SECONDS      ignores every signal it can        "stayed"
+ *	burden daemon FILE SECONDS   a double-forked daemon that adds a byte to FILE every 50 ms; itself it stays until
+ *	                             then with "stay" as a third argument
  *
  * What it holds it keeps for a second, so that a watcher that looks from time to time has its chance.
  */

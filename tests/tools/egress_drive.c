@@ -3,21 +3,24 @@
  * stdin, one a line:
  *
  *	req METHOD URL [h:NAME=VALUE] [d:TEXT] [n:BYTES] [t:NAME=VALUE] [i:PROVIDER] [ws] [len:N] [slow] [policy:FILE]
- * [unended] [then:TEXT] [quit:MS] one exchange; n: so many filler bytes, t: a trailer, slow: looks away for a while;
- * policy: a new one comes meanwhile; unended: before the body's end, then: before these bytes of it, too; quit: gives
- *up
- * then par N METHOD URL [...]		N of them at once; prints how many were ok; # in it is 1 for the first 512, 2
- * for the next, and so on; with `drop` every other one
- * is given up at some point tunnel HOST PORT TEXT		says TEXT through a tunnel and prints what comes back
+ *	    [unended] [then:TEXT] [quit:MS]
+ *					one exchange; n: so many filler bytes, t: a trailer, slow: looks away for a
+ *					while; policy: a new one comes meanwhile; unended: before the body's end, then:
+ *					before these bytes of it, too; quit: gives up then
+ *	par N METHOD URL [...]		N of them at once; prints how many were ok; # in it is 1 for the first 512, 2
+ *					for the next, and so on; with `drop` every other one is given up at some point
+ *	tunnel HOST PORT TEXT		says TEXT through a tunnel and prints what comes back
  *	flood HOST PORT BYTES		how many bytes a tunnel takes before it is cut
  *	fleet N HOST PORT		N tunnels at once, which ask before they send, as much as they are granted
  *	hold HOST PORT | held		opens a tunnel and keeps it | is it still open?
  *	open METHOD URL [...]		one exchange that is kept while other commands run
  *	opened N			waits until N bytes of the body of the one opened last are here, or it is over;
- * shows them policy FILE			a new generation regrant GRANT | novault		the vault gives
- * another
- * set | goes away wait MS				lets things happen rawlink HEX | rawcalls TYPE	says what no
- * relay would say stop				the supervisor goes away
+ *					shows them
+ *	policy FILE			a new generation
+ *	regrant GRANT | novault		the vault gives another set | goes away
+ *	wait MS				lets things happen
+ *	rawlink HEX | rawcalls TYPE	says what no relay would say
+ *	stop				the supervisor goes away
  *
  * Output: "= ..." answers, "! ..." events, "~ ..." usage, "exit N" at the end.
  */

@@ -2,8 +2,9 @@
  * exchange: one request of the relay and its answer, from the link to a connection and back.
  *
  *	request -> checked, judged again -> (body collected and judged, where a rule or a signature wants it) -> a
- * connection -> credential put in, written answer -> read strictly -> unfolded and scrubbed, where a credential is
- *bound to the host -> counted, where it is a model's -> link
+ *		connection -> credential put in, written
+ *	answer -> read strictly -> unfolded and scrubbed, where a credential is bound to the host -> counted, where it
+ *		is a model's -> link
  *
  * Bodies stream both ways with back-pressure; what is held of each is bounded by the link's window and the
  * connection's. Collected are only bodies that must be seen whole before their first byte goes out: those of models

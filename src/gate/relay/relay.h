@@ -6,12 +6,14 @@
  * only the kind is known. By kind and first bytes they become one of:
  *
  *	tunnel.h	bytes both ways, after the name was judged and, where TLS is spoken, the ClientHello's name
- * equals it intercept.h	TLS that ends here, because a rule or a credential must look inside: then HTTP
+ *			equals it
+ *	intercept.h	TLS that ends here, because a rule or a credential must look inside: then HTTP
  *	http.h		HTTP sessions (1.1 and 2): each request becomes an exchange that is judged, sent over the link,
- * and answered dns.h		names that policy allows get synthetic addresses; others do not exist
+ *			and answered
+ *	dns.h		names that policy allows get synthetic addresses; others do not exist
  *
  *	accept -> proxy (CONNECT, SOCKS) or transparent -> route (judges host and port) -> calls (egress dials) ->
- * tunnel
+ *		tunnel
  *										     -> intercept -> http
  *
  * A generation of the policy is immutable and counted by reference: what was judged by an old one is judged again when
