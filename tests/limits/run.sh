@@ -133,6 +133,31 @@ inside 30 ./burden locks 128
 ok "memory: locks of files end at 64 MiB" ended
 ok "memory: ... and leaves nothing" clean
 
+# The kernel gives buffers of TCP and UDP a part of the machine's memory, for all programs together: half of it can be had. In MiB, at most 384.
+room_for()
+{
+	local pages mb=384 of=${1/nameless/udp}
+	if [ -r "${2:-/proc/sys/net/ipv4}/${of}_mem" ]; then
+		read -r _ _ pages <"${2:-/proc/sys/net/ipv4}/${of}_mem"
+		mb=$((pages * $(getconf PAGESIZE) / 2097152))
+	fi
+	echo $((mb < 384 ? mb : 384))
+}
+
+mkdir "$tmp/net" && echo 46000 61000 92000 >"$tmp/net/tcp_mem" && echo 92000 122000 184000 >"$tmp/net/udp_mem"
+is "what is asked for is what a machine has for it" "$(for what in tcp udp nameless unix; do room_for $what "$tmp/net"; done | tr '\n' ' ')" "$((92000 * $(getconf PAGESIZE) / 2097152)) $(room_for udp "$tmp/net") $(room_for udp "$tmp/net") 384 "
+
+# Others on this machine may have the rest for a moment.
+control_holds_in_the_end()
+{
+	local try
+	for try in 1 2 3; do
+		control_holds "$@" && return
+		sleep "$try"
+	done
+	return 1
+}
+
 # In a cgroup of version 1 the kernel gives each connection something although they are full, which adds up. Datagrams that
 # are not sent yet no limit of the kernel's counts, and without a cgroup no buffers. Of Docker's only its cgroup is asked.
 for what in "data in connections|tcp" "datagrams that nobody reads|udp" "those of sockets without an address|nameless" \
@@ -141,11 +166,16 @@ for what in "data in connections|tcp" "datagrams that nobody reads|udp" "those o
 		skip "memory: ${what%|*} ends at 64 MiB" "nobody looks at an engine's sockets"
 		continue
 	fi
-	ok "memory: without Cordon, 384 MiB of ${what%|*} are had" control_holds "${what#*|}" 384
+	room=$(room_for "${what#*|}")
+	if [ "$room" -lt 128 ]; then
+		skip "memory: ${what%|*} ends at 64 MiB" "this machine has $room MiB for them"
+		continue
+	fi
+	ok "memory: without Cordon, $room MiB of ${what%|*} are had" control_holds_in_the_end "${what#*|}" "$room"
 	# what the host's memory had, or gives back, of those just before hides as much
 	for try in 1 2 3; do
 		sleep "$try"
-		inside 30 ./burden "${what#*|}" 384
+		inside 30 ./burden "${what#*|}" "$room"
 		ended >/dev/null && break
 	done
 	ok "memory: ${what%|*} ends at 64 MiB" ended
