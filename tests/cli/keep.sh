@@ -20,6 +20,10 @@ ready()
 {
 	[ "$(find "$XDG_STATE_HOME/cordon/warm" -type f ! -name lock 2>/dev/null | wc -l)" -ge "$1" ]
 }
+takes_no_command()
+{
+	! "$CORDON" exec "$1" -- true
+}
 trap stop_all EXIT
 
 # --- --keep ---
@@ -204,8 +208,9 @@ fi
 mkdir copies && cd copies && echo start >log
 runc() { timeout 60 "$CORDON" run --runtime runc "$@"; }
 runc --owner next -- sh -c 'mkdir d; for i in $(seq 3000); do echo $i >d/f$i; done; echo first >>log' 2>/dev/null
-"$CORDON" stop "$("$CORDON" ps -q)" &
-sleep 0.2
+id=$("$CORDON" ps -q)
+"$CORDON" stop "$id" &
+ok "(it is to end)" until_true takes_no_command "$id"
 is "the next call of an owner waits for what its sandbox brings back" "$(runc --owner next -- sh -c 'ls d | wc -l; cat log; echo second >>log' 2>/dev/null)" "3000
 start
 first"
@@ -225,13 +230,18 @@ like "... as is the next call of its owner, where nobody stopped it" "$(runc --o
 is "... once" "$(runc --owner idle --idle 300ms -- true 2>&1 | grep -c failed)" 0
 runc --owner racer -- true 2>/dev/null
 id=$("$CORDON" ps -q | head -1)
-"$CORDON" exec "$id" -- sh -c 'trap "" TERM; sleep 5' &
-sleep 0.5
-"$CORDON" stop -t 2 "$id" &
-sleep 0.5
+mkfifo "$tmp/hold"
+"$CORDON" exec "$id" -- sh -c 'trap "" TERM; echo trapped; read -r line' <"$tmp/hold" >"$tmp/trapped" &
+exec 9>"$tmp/hold"
+ok "(it ignores SIGTERM)" until_true grep -qx trapped "$tmp/trapped"
+"$CORDON" stop -t 60 "$id" &
+ok "(it is to end)" until_true takes_no_command "$id"
 like "what is to end takes no further command" "$("$CORDON" exec "$id" -- true 2>&1; echo $?)" '^cordon: the sandbox is ending.*125$'
-is "... and a call of its owner has a new one" "$(runc --owner racer -- echo ran 2>/dev/null; echo $?)" "ran
-0"
+{ runc --owner racer -- echo ran 2>/dev/null; echo $?; } >"$tmp/ran" &
+echo >&9
+exec 9>&-
 wait
+is "... and a call of its owner has a new one" "$(cat "$tmp/ran")" "ran
+0"
 stop_all
 finish
