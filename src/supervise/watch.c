@@ -94,9 +94,9 @@ static void visit_nothing(int proc, const char *pid, void *arg)
 
 struct resident {
 	uint64_t pages;
-	uint64_t more;	/* bytes that are in no count of resident pages: page tables, and what was swapped out */
+	uint64_t more;         /* bytes that are in no count of resident pages: page tables, and what was swapped out */
 	uint64_t tables_least; /* page tables of fewer bytes are not asked for */
-	bool swap;	       /* swapped pages are */
+	bool swap;             /* swapped pages are */
 };
 
 /* Step 1. */
@@ -120,7 +120,7 @@ static void visit_resident(int proc, const char *pid, void *arg)
 /* What one process has, in KiB. */
 struct exact_one {
 	pid_t pid;
-	uint64_t own;	   /* anonymous pages and page tables */
+	uint64_t own; /* anonymous pages and page tables */
 	uint64_t shared;
 	uint64_t unparted; /* shared pages of one that nobody tells us how many others have them */
 };
@@ -286,12 +286,14 @@ static void look_at_files(struct watch *w)
 	w->shared_before = least(w->shared_before, shared);
 	if (again || w->unseen || w->hidden || w->shared.full)
 		look_at_shared(w);
-	if (again) {
+	if (again)
 		w->shared_seen = shared;
+	/* names and attributes are no shared memory: it need not have moved */
+	if (again || (w->tmpfs.n == 0 && w->tick % FILES_EVERY == 0)) {
 		w->tmpfs.found = false;
 		(void)watch_members_each(&w->members, watch_tmpfs_find, &w->tmpfs);
-		w->tmpfs_bytes = watch_tmpfs_bytes(&w->tmpfs);
 	}
+	w->tmpfs_bytes = watch_tmpfs_bytes(&w->tmpfs);
 	w->file_bytes = shared_bytes(w);
 }
 
@@ -409,6 +411,7 @@ static struct watch_kernel_count count_kernel(struct watch *w, uint64_t until_us
 	watch_sockets_look(&w->sockets, w->members.proc_fd, w->limits.kernel);
 	c.bytes = add(w->sockets.others, watch_files_bytes(&f));
 	if (!watch_kernel_is_over(&w->kernel, c.bytes, w->limits.kernel)) {
+		visit_files(w, watch_files_folders, &f);
 		visit_files(w, watch_files_locks, &f);
 		if (w->limits.memory)
 			(void)watch_members_each(&w->members, watch_files_maps, &f);

@@ -14,15 +14,16 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "supervise/watch_kernel.h"
 #include "supervise/watch_proc.h"
 
 enum {
 	TMPFS_MAGIC_NUMBER = 0x01021994,
 	CAP_FIRST = 64,
-	THREADS_MAX = 8, /* that are looked at where all may be looked at in vain */
+	THREADS_MAX = 8,  /* that are looked at where all may be looked at in vain */
 	MAPS_MAX = 65536, /* lines of a process's maps that are looked at */
 };
-static const unsigned long hugetlbfs_magic = 0x958458f6;
+static const unsigned long hugetlbfs_magic = 0x958458f6, overlay_magic = 0x794c7630;
 static const char memfd_name[] = "/memfd:";
 
 void watch_files_done(struct watch_files *f)
@@ -315,6 +316,56 @@ void watch_files_locks(int proc, const char *pid, void *files)
 {
 	if (!is_enough(files))
 		each_table(files, proc, pid, add_locks);
+}
+
+/* What the kernel may keep for a folder that is open. Of an overlay's it is a list of all names, which an earlier one
+ * does not serve once the folder has changed; the host's side of it is not to be asked. */
+static uint64_t folder_bytes(int fds, const char *fd, const struct stat *st)
+{
+	char path[64];
+	struct statfs fs;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d/%.11s", fds, fd);
+	if (statfs(path, &fs) < 0 || (unsigned long)fs.f_type != overlay_magic)
+		return WATCH_FOLDER_BYTES;
+	return WATCH_MERGED_BYTES + (uint64_t)st->st_size * WATCH_MERGED_NAMES;
+}
+
+/* Files that wait in a socket to be received. */
+static uint64_t files_in_flight(int proc, const char *task, const char *fd)
+{
+	char name[WATCH_TASK_SIZE], text[512];
+
+	(void)snprintf(name, sizeof(name), "fdinfo/%.11s", fd);
+	return watch_proc_read(proc, task, name, text, sizeof(text)) > 0 ? watch_proc_number(text, "\nscm_fds:") : 0;
+}
+
+static void add_folders(int proc, const char *task, void *files)
+{
+	DIR *d = open_fds(proc, task);
+	struct watch_files *f = files;
+	struct dirent *e;
+	struct stat st;
+	uint64_t bytes;
+
+	if (!d)
+		note_refusal(f, proc, task);
+	while (d && !is_enough(f) && (e = readdir(d))) {
+		if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &st, 0) < 0)
+			continue;
+		bytes = S_ISDIR(st.st_mode)    ? folder_bytes(dirfd(d), e->d_name, &st)
+			: S_ISSOCK(st.st_mode) ? files_in_flight(proc, task, e->d_name) * WATCH_MERGED_BYTES
+					       : 0;
+		f->counted += bytes / WATCH_KERNEL_BYTES;
+	}
+	if (d)
+		(void)closedir(d);
+}
+
+void watch_files_folders(int proc, const char *pid, void *files)
+{
+	if (!is_enough(files))
+		each_table(files, proc, pid, add_folders);
 }
 
 static bool are_pipes_enough(struct watch_files *f)

@@ -16,6 +16,9 @@ enum {
 	WATCH_FILES_MAX = 65536,
 	WATCH_PIPE_BYTES =
 		65536, /* as the kernel makes them; where nobody else counts them the filter lets none become larger */
+	WATCH_FOLDER_BYTES = 32 << 10, /* a file system's names, of a folder that was read from */
+	WATCH_MERGED_BYTES = 1 << 20,  /* the same of an overlay's, and of a file on its way through a socket */
+	WATCH_MERGED_NAMES = 16, /* an overlay's list of names takes up to so many times what its upper folder does */
 };
 
 struct watch_file {
@@ -37,8 +40,8 @@ struct watch_files {
 	bool all_threads; /* however many, although the numbers are not ours */
 	pid_t ahead;
 	dev_t device;
-	/* What watch_files_locks() and watch_files_maps() count, up to `most`, or until watch_proc_spent_us() is over;
-	 * then they stop. */
+	/* What watch_files_locks(), _maps() and _folders() count, pieces of WATCH_KERNEL_BYTES, up to `most`, or until
+	 * watch_proc_spent_us() is over; then they stop. */
 	uint64_t counted, most, until_us;
 	uint64_t most_pipes; /* watch_files_pipes() stops at so many, too */
 	bool cut; /* it was */
@@ -61,8 +64,11 @@ void watch_files_shared(int proc, const char *pid, void *files);
 
 /* What it adds to `counted`: the locks of files that it has open, */
 void watch_files_locks(int proc, const char *pid, void *files);
-/* its mappings. */
+/* its mappings, */
 void watch_files_maps(int proc, const char *pid, void *files);
+/* and as many as take the memory of the names that the kernel keeps for each folder that is open: at most, since nobody
+ * tells. Files that are on their way through sockets may be such folders. */
+void watch_files_folders(int proc, const char *pid, void *files);
 /* What it adds to a struct watch_files until then: the pipes that it has, each with the most that it can hold. */
 void watch_files_pipes(int proc, const char *pid, void *files);
 

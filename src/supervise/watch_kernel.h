@@ -1,7 +1,8 @@
 /*
  * watch_kernel: what a workload has the kernel keep that no limit of the kernel's counts.
  *
- * A lock on a range of a file (fcntl) is memory of no cgroup and of no resource limit, and there may be millions; a
+ * A lock on a range of a file (fcntl) is memory of no cgroup and of no resource limit, and there may be millions; so are
+ * the names that a file system keeps for a folder that is open, which are few but for an overlay's (workdir: copy). A
  * mapping, and data in a pipe, is memory of a cgroup, but where there is none it is nobody's. How much there is can
  * only be had by listing them (/proc/locks is slower yet by far: the kernel goes through it from its beginning for each
  * page that is read, and stops all who lock meanwhile), which is too dear to be done all the time: they are counted
@@ -13,7 +14,8 @@
  * They are never more than what that memory has grown by since the watch began. So much counts where they could not be
  * counted: where that took longer than WATCH_KERNEL_US, since whoever makes it long would hide behind that, or where,
  * twice in a row, there was a process that only root may look at. A lock of an open file (flock, F_OFD_SETLK) that
- * processes share counts for each of them; a pipe, and a socket that cannot be asked, with the most that it can hold.
+ * processes share counts for each of them; a pipe, and a socket that cannot be asked, with the most that it can hold; a
+ * folder with what its own size and kind make likely (watch_files.h).
  *
  * What others have of it and give back meanwhile hides as much of the workload's.
  */
@@ -46,7 +48,7 @@ struct watch_kernel {
 
 /* What one count found. */
 struct watch_kernel_count {
-	uint64_t n;	/* locks and mappings */
+	uint64_t n;	/* locks, mappings and what folders take, in such pieces */
 	uint64_t bytes; /* that pipes hold, and sockets that cannot be asked, at most */
 	bool cut;    /* it took too long */
 	bool hidden; /* it was refused a look */

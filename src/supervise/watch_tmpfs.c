@@ -12,7 +12,8 @@
 #include "base/cleanup.h"
 #include "supervise/watch_proc.h"
 
-enum { TMPFS_MAGIC_NUMBER = 0x01021994, MOUNTS_MAX = 4096 };
+/* The kernel, too, takes that much for an inode and its name, and as many inodes for attributes as they are large. */
+enum { TMPFS_MAGIC_NUMBER = 0x01021994, MOUNTS_MAX = 4096, INODE_BYTES = 1024 };
 
 struct mount {
 	dev_t dev;
@@ -120,6 +121,7 @@ uint64_t watch_tmpfs_bytes(const struct watch_tmpfs *t)
 
 	for (i = 0; i < t->n; i++)
 		if (fstatfs(t->v[i].fd, &fs) == 0 && (unsigned long)fs.f_type == TMPFS_MAGIC_NUMBER)
-			sum += (fs.f_blocks - fs.f_bfree) * (uint64_t)fs.f_bsize;
+			sum += (fs.f_blocks - fs.f_bfree) * (uint64_t)fs.f_bsize +
+			       (fs.f_files - fs.f_ffree) * (uint64_t)INODE_BYTES;
 	return sum;
 }

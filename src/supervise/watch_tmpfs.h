@@ -1,5 +1,5 @@
 /*
- * watch_tmpfs: what the file systems in memory that a sandbox has for itself hold.
+ * watch_tmpfs: what the file systems in memory that a sandbox has for itself hold: data, inodes and attributes.
  *
  * They are found in the list of mounts of a process in it, and reached through that process's root: PID 1 lets an
  * ordinary user not look at it, what it started does. Owns fds, which keep them from being hidden later.

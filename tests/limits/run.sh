@@ -13,7 +13,7 @@ runtime=${CORDON_RUNTIME:-native} slow=${CORDON_TEST_SLOW:-1}
 [ -z "${CORDON_DOCKER:-}" ] || export DOCKER_HOST=unix://$CORDON_DOCKER
 bin=${LIMITS_BIN:-$CORDON_BUILD/tests/limits}
 work=$tmp/work
-mkdir -p "$work" "$tmp/home" "$tmp/t" "$tmp/run" && chmod 700 "$tmp/run" && cp "$bin/burden" "$work/" || exit 99
+mkdir -p "$work" "$tmp/home" "$tmp/t" "$tmp/run" && chmod 700 "$tmp/run" && cp "$bin/burden" "$bin/hoard" "$work/" || exit 99
 export HOME=$tmp/home XDG_CONFIG_HOME=$tmp/config XDG_CACHE_HOME=$tmp/cache XDG_STATE_HOME=$tmp/state XDG_RUNTIME_DIR=$tmp/run TMPDIR=$tmp/t
 cd "$work" || exit 99
 
@@ -108,7 +108,12 @@ ended()
 
 control_holds()
 {
-	guarded 30 ./burden "$@"
+	control_of ./burden "$@"
+}
+
+control_of()
+{
+	guarded 30 "$@"
 	shown
 	[ "$status" = 0 ] && [ "${said#held}" != "$said" ]
 }
@@ -190,6 +195,39 @@ if [ "$said" = "held 256" ]; then
 else
 	skip "memory: rules of Landlock's end at 64 MiB" "this kernel's Landlock has none for ports"
 fi
+
+# Names that a file system keeps for who has a folder open. An overlay's are made of the host's folder, which has to have them before.
+ok "memory: without Cordon, names of open folders are had" control_of ./hoard folders many 4 2000
+for dir in read-write copy; do
+	if [ "$runtime" = gvisor ] || [ "$runtime" = docker ]; then
+		skip "memory: names of open folders end at 64 MiB, workdir: $dir" "nobody looks at $runtime's files"
+		continue
+	fi
+	fs="{workdir: $dir}"
+	policy 'memory: 64M'
+	inside 60 ./hoard folders many 4 2000
+	if [ "$dir" = read-write ] && [ "$said" = "held 8000" ] && [ "$(stat -f -c %T .)" != ext2/ext3 ]; then
+		skip "memory: names of open folders end at 64 MiB, workdir: $dir" "this file system keeps none"
+		continue
+	fi
+	ok "memory: names of open folders end at 64 MiB, workdir: $dir" ended
+	ok "memory: ... and leaves nothing" clean
+done
+
+fs='{workdir: read-write, tmp_size: 1G}'
+for what in attributes names; do
+	policy 'memory: 1G'
+	inside 30 ./hoard "$what" /tmp 128
+	if [ "$said" != "held 128" ]; then
+		skip "memory: $what in /tmp end at 64 MiB" "they cannot be made: $said"
+		continue
+	fi
+	policy 'memory: 64M'
+	inside 30 ./hoard "$what" /tmp 128
+	ok "memory: $what in /tmp end at 64 MiB" ended
+	ok "memory: ... and leaves nothing" clean
+done
+fs='{workdir: read-write}'
 
 # Far below the limit.
 policy 'memory: 256M'
