@@ -233,6 +233,33 @@ for f in (lambda: os.fchmod(1, 0o666), lambda: os.chmod("/proc/self/fd/1", 0o666
     except PermissionError: pass'
 is "a program can open a file to others that came as its standard output" "$(umask 077; python3 -c "$opens" >>"$tmp/log"; stat -c %a "$tmp/log")" 666
 is "... but not inside" "$(rm "$tmp/log"; umask 077; "$CORDON" run -- python3 -c "$opens" >>"$tmp/log"; stat -c %a "$tmp/log")" 600
+# What may be written by everybody, the kernel would give attributes; and what is the user's own.
+attributes='import os
+for f in (lambda: os.setxattr(0, "user.cordon", b"x"), lambda: os.setxattr("/proc/self/fd/0", "user.cordon", b"x"), lambda: os.removexattr(0, "user.was")):
+    try: f()
+    except OSError: pass'
+# with_input FILE CMD...: which attributes it has when CMD is over, which has it as its standard input
+with_input()
+{
+	python3 -c 'import os, sys; os.setxattr(sys.argv[1], "user.was", b"1")' "$1"
+	"${@:2}" <"$1"
+	python3 -c 'import os, sys; print(*sorted(n for n in os.listxattr(sys.argv[1]) if n.startswith("user.")))' "$1"
+}
+echo text >"$tmp/given" && chmod 666 "$tmp/given"
+if [ "$(with_input "$tmp/given" python3 -c "$attributes" 2>&1)" = user.cordon ]; then
+	python3 -c 'import os, sys; os.removexattr(sys.argv[1], "user.cordon")' "$tmp/given"
+	is "a run gives its standard input no attribute and takes none" \
+		"$(with_input "$tmp/given" "$CORDON" run -- python3 -c "$attributes" 2>&1)" user.was
+	inside_says "files of its own have attributes, removed ones too" "b'x' b'x'" python3 -c 'import os
+f = os.open("mine", os.O_RDWR | os.O_CREAT, 0o600)
+os.setxattr(f, "user.a", b"x")
+a = os.getxattr("mine", "user.a")
+os.unlink("mine")
+os.setxattr(f, "user.b", b"x")
+print(a, os.getxattr(f, "user.b"))'
+else
+	skip "a run gives its standard input no attribute and takes none" "this file system has none for users"
+fi
 inside_says "files of its own it opens to others, removed ones too" "666 666" python3 -c 'import os
 f = os.open("own", os.O_RDWR | os.O_CREAT, 0o600)
 os.fchmod(f, 0o666)

@@ -70,16 +70,25 @@ static bool has_path(const struct job *j, int fd, const struct stat *st, char pa
 	       there.st_ino == st->st_ino;
 }
 
+/* It came in open and has no path in here, as a file of the host's does that is standard input or output. What was
+ * removed is its owner's alone. */
+static bool is_from_outside(const struct job *j, int fd, const struct stat *st)
+{
+	char path[PATH_MAX];
+
+	return S_ISREG(st->st_mode) && st->st_nlink != 0 && !has_path(j, fd, st, path);
+}
+
 /*
  * May other users do more there than they could? In a folder, one that we know. With a file: not one of the host's that
- * only came in open, as standard output does. What was removed is its owner's alone.
+ * only came in open.
  */
 static int may_let_in(const struct job *j, int fd, const struct stat *st)
 {
 	char path[PATH_MAX];
 
 	if (!S_ISDIR(st->st_mode))
-		return !S_ISREG(st->st_mode) || st->st_nlink == 0 || has_path(j, fd, st, path) ? 0 : -EPERM;
+		return is_from_outside(j, fd, st) ? -EPERM : 0;
 	if (!has_path(j, fd, st, path))
 		return -EPERM;
 	return verdict(j, guard_judge_letting_in(j->g, path), path) < 0 ? -EPERM : 0;
@@ -144,6 +153,8 @@ static int set_attribute(const struct job *j, int fd, bool set)
 
 	if (r == 0)
 		r = fstat(fd, &st) < 0 ? -errno : may_change(j, fd, &st);
+	if (r == 0 && is_from_outside(j, fd, &st))
+		r = -EPERM;
 	if (r == 0 && n > VALUE_MAX)
 		r = -E2BIG;
 	value = r == 0 ? malloc(n + 1) : NULL;

@@ -5,7 +5,8 @@
  * the host has it: what they could do in there no policy says, and it would outlive the sandbox. All else the workload
  * could do to what is in it itself. Neither setuid nor setgid is given to files (to folders setgid is: git's shared
  * repositories and whoever works in a folder that has it need that); access lists cannot be set at all. Names are judged
- * as where a file is opened to be written: the host may have made a denied one just now.
+ * as where a file is opened to be written: the host may have made a denied one just now. A file of the host's
+ * that only came in open, as standard input does, is opened to nobody and gets no attribute.
  */
 #ifndef CORDON_NATIVE_GUARD_MODE_H
 #define CORDON_NATIVE_GUARD_MODE_H
