@@ -136,7 +136,15 @@ END
 mkdir -p repo/.git/hooks
 echo '[core]' >repo/.git/config
 for f in .config/gdb/gdbinit .erlang .psysh.php .config/psysh/config.php sub/jupyter_server_config.py .jupyter/jupyter_notebook_config.json .ipython/profile_default/startup/x.py .ipython/profile_default/ipython_config.py .tmux/plugins/tpm/tpm .cargo/env .nvm/nvm.sh .config/i3/config .config/awesome/rc.lua .local/share/applications/x.desktop .local/share/dbus-1/services/x.service .config/kitty/kitty.conf .wezterm.lua sub/.lazy.lua .local/share/nvim/site/plugin/x.lua .config/vim/vimrc .config/Code/User/tasks.json .theia/tasks.json sub/.externalToolBuilders/x.launch sub/x.sublime-project .copilot/mcp-config.json .config/goose/config.yaml .git/hooks/pre-commit repo/.git/hooks/post-merge repo/.git/config sub/.git/config .bashrc sub/.bash_profile .profile sub/.zshrc .env sub/.env .vscode/tasks.json .claude/settings.json .mcp.json .cursor/mcp.json .gemini/settings.json .codex/config.toml .envrc .vimrc .idea/x.xml .bash_aliases sub/.bashrc.d/x.sh .xsessionrc .config/environment.d/x.conf .vim/vimrc .vim/plugin/x.vim .vim/pack/a/start/b/plugin/x.vim .nvim.lua .gdbearlyinit sub/.Rprofile .config/tmux/tmux.conf .claude/plugins/x/hooks/hooks.json .claude.json .git/config.lock .git/modules/m/config.lock .pdbrc .devcontainer.json .dir-locals-2.el .Renviron .pre-commit-config.yaml .codex/hooks.json .opencode.json sub/x.code-workspace .local/share/systemd/user/x.service .nanorc .kakrc .config/kak/kakrc .config/micro/init.lua .spacemacs .doom.d/init.el _vimrc .local.vimrc .shrc .logout .elvish/rc.elv .config/elvish/rc.elv .config/ion/initrc .local/share/bash-completion/completions/git \
-	mise.toml sub/.mise.toml mise.local.toml .mise.dev.toml .mise/config.toml mise/config.toml .config/mise/config.toml .config/mise/conf.d/x.toml .config/mise.toml .rvmrc .env.leave .autoenv .p10k.zsh .zpreztorc .oh-my-zsh/custom/x.zsh .fzf.bash .config/starship.toml .claude/session-env/4711/sessionstart-hook-0.sh; do
+	mise.toml sub/.mise.toml mise.local.toml .mise.dev.toml .mise/config.toml mise/config.toml .config/mise/config.toml .config/mise/conf.d/x.toml .config/mise.toml .rvmrc .env.leave .autoenv .p10k.zsh .zpreztorc .oh-my-zsh/custom/x.zsh .fzf.bash .config/starship.toml .claude/session-env/4711/sessionstart-hook-0.sh \
+	.git/lazygit.yml .git/modules/m/lazygit.yml sub/.lazygit.yml .config/lazygit/config.yml .tigrc .config/tig/config \
+	bin/activate-hermit sub/bin/hermit.hcl .vibe/config.toml .grok/settings.json .letta/settings.json .letta/settings.local.json \
+	.codebuddy/settings.json .codebuddy/agents/x.md .iflow/settings.json .iflow/commands/x.toml .qoder/settings.json .qoder/commands/x.md .tabnine/mcp_servers.json .claude/launch.json .claude/workflows/x.js \
+	.claude/routines/x.md .claude/scheduled_tasks.json .codex/agents/x.toml .gemini/sandbox.bashrc .gemini/sandbox.Dockerfile .config/opencode/plugin/x.js sub/.aider.model.settings.yml \
+	.aider.tags.cache.v4/cache.db sub/.aider.tags.cache.v3/1/2.val .config/ghostty/config .config/alacritty/alacritty.toml .alacritty.toml .config/foot/foot.ini .config/zellij/config.kdl \
+	.config/niri/config.kdl .config/river/init .config/labwc/autostart .config/waybar/config .config/polybar/config.ini .config/dunst/dunstrc .xmonad/xmonad.hs .config/xmonad/xmonad.hs \
+	.config/ranger/rifle.conf .config/yazi/yazi.toml .config/lf/lfrc .lessfilter .ptpython/config.py .config/ptpython/config.py .guile .julia/config/startup.jl .sbclrc \
+	.config/ipython/profile_default/startup/x.py .psqlrc .sqliterc .mongoshrc.js .mailcap .procmailrc .muttrc; do
 	cp -a repo/.git/config "$tmp/kept-config"
 	inside sh -c 'mkdir -p "$(dirname "$1")" && echo evil >"$1"' - "$f"
 	ok "mandatory: $f cannot be written" failed_with "$denied"
@@ -145,7 +153,7 @@ done
 inside_says "mandatory: protected files can be read" "[core]" cat repo/.git/config
 echo '{"folders": []}' >repo/app.code-workspace
 inside_says "mandatory: ... a workspace of an editor, too" '{"folders": []}' cat repo/app.code-workspace
-inside_works "mandatory: other names beside them are free" sh -c 'echo x >repo/.git/index; echo x >environment; mkdir -p .github; echo x >.gitignore; mkdir -p .local/share/app; echo x >.local/share/app/f; echo x >workspace; mkdir -p .claude/session-env/4712; echo 3.12 >.tool-versions; echo x >promise.toml; mkdir mise; echo x >mise/x.toml'
+inside_works "mandatory: other names beside them are free" sh -c 'echo x >repo/.git/index; echo x >environment; mkdir -p .github; echo x >.gitignore; mkdir -p .local/share/app; echo x >.local/share/app/f; echo x >workspace; mkdir -p .claude/session-env/4712; echo 3.12 >.tool-versions; echo x >promise.toml; mkdir mise; echo x >mise/x.toml; echo x >bin; rm bin; ln -s sub bin; rm bin; mkdir -p bin .julia .iflow; echo x >bin/tool; echo x >bin/hermit; echo x >.julia/x; echo x >.iflow/notes.md; echo x >.aider.chat.history.md; echo x >lazygit.yml'
 is "mandatory: nothing is left but what was made" "$(cd "$work" && ls -d .bashrc .profile .mcp.json .envrc .vimrc 2>/dev/null)" ""
 policy <<'END'
 filesystem: {workdir: copy, deny: ["**/*.key"]}
