@@ -107,4 +107,62 @@ if [ -z "$REAL_GEMINI" ]; then
 fi
 ! ldd "${cordon_program%/*}/cordon-acp" 2>/dev/null | grep -q '=>' || REAL_GEMINI=${REAL_GEMINI:-"cordon-acp is not static, and the image has none of its libraries"}
 works "Gemini CLI, by ACP" acp "$REAL_GEMINI" x-goog-api-key "" "gemini node"
+
+# --- under their own profiles, beside what the same agents left in the home outside ---
+
+[ "$runtime" = native ] || finish
+asked=$tmp/asked-at-home
+helper "$asked.ready" python3 "$tests_dir/agent/stream.py" 18092 'echo "Hello, world!" >hello.txt' "$asked" || finish
+mkdir -p "$HOME/.npm-global" && chmod 700 "$HOME"
+for name in claude codex gemini; do
+	[ ! -d "$agents/$name" ] || cp -al "$agents/$name/." "$HOME/.npm-global/" 2>/dev/null || cp -a "$agents/$name/." "$HOME/.npm-global/"
+done
+export PATH=$HOME/.npm-global/bin:$PATH
+
+# left FILE...: they are there, as a run outside leaves them
+left()
+{
+	local file
+	for file; do
+		mkdir -p "$HOME/${file%/*}" && printf '#!/bin/sh\nexec false\n' >"$HOME/$file" && chmod 755 "$HOME/$file"
+	done
+}
+echo '{}' >"$HOME/.claude.json"
+left .claude/shell-snapshots/snapshot-bash-1-a.sh .claude/chrome/chrome-native-host .claude/jobs/1/state.json .claude/statusline.sh
+left .codex/tmp/arg0/codex-arg0AbCdEf/apply_patch .codex/shell_snapshots/1.1.sh .codex/work.config.toml
+left .gemini/tmp/bin/rg .gemini/antigravity/mcp_config.json
+
+# kept: what it is now, and the names beside it
+kept()
+{
+	find "$HOME" -path "$HOME/.npm-global" -prune -o -type f -perm -1 -print0 | sort -z | xargs -0 sha256sum
+	ls "$HOME"/.codex/tmp/arg0 "$HOME"/.*/shell?snapshots "$HOME/.gemini/tmp/bin"
+}
+echo '{"security": {"auth": {"selectedType": "gemini-api-key"}}}' >"$HOME/.gemini/settings.json"
+
+# at_home NAME PROFILE WHY PROVIDER MODELS STATE COMMAND...: the agent works in the current folder, keeps its state, and leaves the rest as it was; or WHY it is not there
+at_home()
+{
+	local name=$1 profile=$2 why=$3 provider=$4 models=$5 state=$6 before
+	shift 6
+	[ -n "$why" ] || [ -n "$node" ] || why="there is no Node.js"
+	[ -n "$why" ] || case $(readlink -f "${node:-/usr/bin/node}") in /usr/*) ;; *) why="Node.js is not in /usr" ;; esac
+	if [ -n "$why" ]; then
+		skip "$name under its profile" "$why"
+		return
+	fi
+	printf 'version: 1\nextends: [%s]\ninference:\n  providers:\n    %s: {url: "http://127.0.0.1:18092", models: ["%s"]}\n' "$profile" "$provider" "$models" >"$tmp/$profile.yaml"
+	before=$(kept)
+	mkdir "$work/$profile" && : >"$asked"
+	(cd "$work/$profile" && timeout 120 "$CORDON" run --policy "$tmp/$profile.yaml" --env IS_SANDBOX=1 -- "$@" >"$tmp/$profile.out" 2>&1 </dev/null)
+	is "$name under its profile does what it is told, and ends well" "$?:$(cat "$work/$profile/hello.txt" 2>&1)$(grep -q 'Hello' "$work/$profile/hello.txt" 2>/dev/null || tail -n 12 "$tmp/$profile.out")" "0:Hello, world!"
+	ok "... and keeps its conversation" bash -c 'find "$1" -type f -name "*.json*" -size +0 | grep -q .' _ "$HOME/$state"
+	is "... and what a run outside would execute is as it was, and nothing is beside it" "$(kept)" "$before"
+}
+at_home "Claude Code" claude "$REAL_CLAUDE" anthropic 'claude-*' .claude/projects \
+	claude -p "Write hello.txt" --model claude-sonnet-4-5 --dangerously-skip-permissions --disallowed-tools WebSearch
+# shellcheck disable=SC2016 # its address is known inside
+at_home "Codex" codex "$REAL_CODEX" openai 'gpt-*' .codex/sessions sh -c 'exec codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox --model gpt-5-codex -c web_search=disabled -c model_provider=cordon \
+	-c "model_providers.cordon={name=\"cordon\",base_url=\"$OPENAI_BASE_URL\",env_key=\"OPENAI_API_KEY\",wire_api=\"responses\"}" "Write hello.txt"'
+at_home "Gemini CLI" gemini "$REAL_GEMINI" gemini 'gemini-*' .gemini/tmp gemini --yolo --skip-trust --model gemini-2.5-pro -p "Write hello.txt"
 finish
