@@ -23,6 +23,8 @@
  *     to, or copy themselves to, with the names of the standard library, of test tools, or of packages of the image;
  *     and what makes a package of a folder with such a name, or is part of one that Python asks for though images have
  *     none
+ *   - new modules, packages, scripts and commands that would be found in the place of the tests' own, there and in other
+ *     folders where they are looked for (carry_brought.h)
  *   - changes to packages of the image (site-packages, node_modules) and to folders on the PATH; outside of the work
  *     folder also in folders of PYTHONPATH, NODE_PATH, PERL5LIB, RUBYLIB and CLASSPATH
  *   - links that lead to the runner's own folders (/tests, /logs, /solution ...) or to the root that has them, by

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/path.h"
 #include "task/carry_asked.h"
+#include "task/carry_brought.h"
 #include "task/carry_home.h"
 #include "task/carry_link.h"
 #include "task/carry_new.h"
@@ -140,7 +141,8 @@ int carry_judge_init(struct carry *c)
 	modules = arena_printf(c->arena, "%s:%s", c->req->workdir, c->req->start ? c->req->start : "");
 	c->stands = modules ? folders(c, modules) : NULL;
 	c->scratch = folders(c, "/tmp:/var/tmp");
-	if (arena_failed(c->arena) || carry_told_init(c) < 0 || carry_scratch_init(c) < 0 || carry_writes_init(c) < 0)
+	if (arena_failed(c->arena) || carry_told_init(c) < 0 || carry_scratch_init(c) < 0 ||
+	    carry_brought_init(c) < 0 || carry_writes_init(c) < 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -594,6 +596,8 @@ enum carry_rule carry_judge(struct carry *c, const struct spot *s, const struct 
 		r = judge_link(c, s, e);
 	if (r != CARRY_KEEP && r != CARRY_GIT_CUT)
 		return r;
+	if (carry_brought(c, s, e))
+		return CARRY_BROUGHT;
 	place = judge_place(c, s, e);
 	return place == CARRY_KEEP ? r : place;
 }

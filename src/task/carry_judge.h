@@ -63,6 +63,7 @@ struct carry {
 	struct written *writes; /* carry_writes.h */
 	size_t n_writes;
 	struct carry_words write_names;
+	struct brought *brought; /* carry_brought.h */
 	struct linked *linked[CARRY_LINKED]; /* files of several names that were copied, by their first one */
 	struct carried_link *links;	     /* symbolic ones, for carry_link.h */
 	uint64_t link_steps;		     /* what they took so far */

@@ -458,7 +458,8 @@ static bool is_script(const char *name)
 	return !strchr(name, '.');
 }
 
-int carry_tests_read_file(struct carry_test_files *files, struct arena *a, int folder, const char *name)
+/* below: where that is, with a slash at its end; "" at the top. */
+static int read_file(struct carry_test_files *files, struct arena *a, int folder, const char *below, const char *name)
 {
 	struct carry_test_file *f;
 	AUTO_BUF text = {0};
@@ -466,9 +467,9 @@ int carry_tests_read_file(struct carry_test_files *files, struct arena *a, int f
 
 	buf_init(&text, CARRY_TESTS_FILE);
 	r = files->bytes < CARRY_TESTS_BYTES ? carry_read(folder, name, &text) : -EFBIG;
-	if (r < 0 && r != -EFBIG)
+	if (r < 0 && r != -EFBIG && r != -ELOOP)
 		return r == -ENOMEM ? r : 0;
-	if (r < 0) {
+	if (r == -EFBIG) {
 		buf_clear(&text);
 		files->cut |= is_script(name);
 	}
@@ -477,17 +478,23 @@ int carry_tests_read_file(struct carry_test_files *files, struct arena *a, int f
 		return -ENOMEM;
 	*f = (struct carry_test_file){.next = files->first,
 				      .name = arena_str(a, sv_of(name)),
+				      .path = arena_printf(a, "%s%s", below, name),
 				      .list = glob_component(sv_of("*requirements*.txt"), sv_of(name))};
 	f->text = sv_n(arena_str(a, buf_view(&text)), text.n);
-	if (!f->text.p || !f->name)
+	if (!f->text.p || !f->name || !f->path)
 		return -ENOMEM;
 	files->first = f;
 	files->bytes += text.n;
 	return 0;
 }
 
+int carry_tests_read_file(struct carry_test_files *files, struct arena *a, int folder, const char *name)
+{
+	return read_file(files, a, folder, "", name);
+}
+
 /* Scripts, or what is none. */
-static int read_folder(struct carry_test_files *files, struct arena *a, int folder, bool scripts,
+static int read_folder(struct carry_test_files *files, struct arena *a, int folder, const char *below, bool scripts,
 		       unsigned depth) /* NOLINT(misc-no-recursion) */
 {
 	DIR *d = sys_list(folder);
@@ -502,12 +509,14 @@ static int read_folder(struct carry_test_files *files, struct arena *a, int fold
 		    fstatat(folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		files->cut |= S_ISDIR(st.st_mode) && depth == DEPTH_MAX;
-		if (S_ISREG(st.st_mode) && is_script(e->d_name) == scripts) {
-			r = carry_tests_read_file(files, a, folder, e->d_name);
+		if ((S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) && is_script(e->d_name) == scripts) {
+			r = read_file(files, a, folder, below, e->d_name);
 		} else if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX) {
 			AUTO_FD in = openat(folder, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-			r = in < 0 ? 0 : read_folder(files, a, in, scripts, depth + 1);
+			const char *to = arena_printf(a, "%s%s/", below, e->d_name);
+
+			r = in < 0 ? 0 : !to ? -ENOMEM : read_folder(files, a, in, to, scripts, depth + 1);
 		}
 	}
 	(void)closedir(d);
@@ -516,9 +525,9 @@ static int read_folder(struct carry_test_files *files, struct arena *a, int fold
 
 int carry_tests_read(struct carry_test_files *files, struct arena *a, int folder)
 {
-	int r = read_folder(files, a, folder, true, 0);
+	int r = read_folder(files, a, folder, "", true, 0);
 
-	return r < 0 ? r : read_folder(files, a, folder, false, 0);
+	return r < 0 ? r : read_folder(files, a, folder, "", false, 0);
 }
 
 bool carry_tests_install(const struct carry_tests *t, struct sv name)

@@ -25,6 +25,7 @@ enum {
 struct carry_test_file {
 	struct carry_test_file *next;
 	const char *name; /* NULL: not known */
+	const char *path; /* below their folder; NULL: as the name */
 	struct sv text; /* empty where it is too large for a script */
 	bool list; /* every line of it names packages, as in requirements.txt */
 };

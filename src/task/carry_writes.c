@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/path.h"
+#include "task/carry_brought.h"
 #include "task/carry_link.h"
 #include "task/carry_new.h"
 #include "task/carry_told.h"
@@ -369,7 +370,9 @@ struct written {
 	enum carry_write is;
 	const char *path; /* absolute */
 	const char *from; /* the name of what comes; or NULL */
-	bool spoken;	  /* of it, before */
+	bool spoken;      /* of it, before */
+	bool whole;       /* it is a folder of the tests' that comes */
+	bool parts;       /* what is in such a folder */
 };
 
 static struct sv without_slashes(struct sv path)
@@ -473,7 +476,13 @@ static bool speaks_by(struct sv text, struct sv name, bool shell)
 	return false;
 }
 
-static int add(struct carry *c, enum carry_write is, const char *path, struct sv from, bool spoken)
+/* What comes, as it is known at a place. */
+struct coming {
+	struct sv name; /* n 0: it has none, or is not known */
+	bool spoken, whole, parts;
+};
+
+static int add(struct carry *c, enum carry_write is, const char *path, struct coming in)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL, *folder;
 	struct written *w;
@@ -485,42 +494,78 @@ static int add(struct carry *c, enum carry_write is, const char *path, struct sv
 	w = arena_alloc(c->arena, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
-	*w = (struct written){c->writes, is, folder ? arena_printf(c->arena, "%s%s", folder, slash) : path,
-			      from.n ? arena_str(c->arena, from) : NULL, spoken};
+	*w = (struct written){c->writes,
+			      is,
+			      folder ? arena_printf(c->arena, "%s%s", folder, slash) : path,
+			      in.name.n ? arena_str(c->arena, in.name) : NULL,
+			      in.spoken,
+			      in.whole,
+			      in.parts};
 	c->writes = w;
 	return w->path && carry_words_add(&c->write_names, c->arena, sv_of(slash + 1)) == 0 ? 0 : -ENOMEM;
 }
 
 /* What a copy may mean: the path, or a name in it where that is a folder. */
-static int add_at(struct carry *c, struct sv folder, enum carry_write is, struct sv path, struct sv from, bool spoken)
+static int add_at(struct carry *c, struct sv folder, enum carry_write is, struct sv path, struct coming in)
 {
-	struct sv name = last_part(from);
+	struct sv name = in.name;
 	char *to = absolute(c, folder, path);
-	int r = add(c, is, to, is == WRITE_COPY ? name : sv_n("", 0), spoken);
+	int r;
 
+	in.name = is == WRITE_COPY ? name : sv_n("", 0);
+	r = add(c, is, to, in);
 	if (r < 0 || is != WRITE_COPY || name.n == 0 || memchr(name.p, '*', name.n) || name.p[0] == '.')
 		return r;
 	/* "" is the root */
-	return add(c, WRITE_COPY, arena_printf(c->arena, "%s/%.*s", to ? to : "", (int)name.n, name.p), name, false);
+	return add(c, WRITE_COPY, arena_printf(c->arena, "%s/%.*s", to ? to : "", (int)name.n, name.p),
+		   (struct coming){.name = name});
+}
+
+/* Where what is copied lies, if that is the tests' folder, or one in it: what comes is all of it, or what is in it. */
+static void of_tests(struct carry *c, const struct carry_place_written *at, struct coming *in)
+{
+	static const char *const called[] = {"$TEST_DIR", "${TEST_DIR}"};
+	struct sv from = without_slashes(at->from), last;
+	const char *whole;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(called); i++)
+		if (sv_starts(from, called[i]))
+			from = sv_of(arena_printf(c->arena, "/tests%.*s", (int)(from.n - strlen(called[i])),
+						  from.p + strlen(called[i])));
+	last = last_part(from);
+	in->parts = memchr(last.p, '*', last.n);
+	if (in->parts)
+		from.n -= last.n;
+	/* what a variable holds is not known: its last part may be */
+	if (memchr(from.p, '$', from.n))
+		whole = arena_printf(c->arena, "/tests/%.*s", (int)last.n, last.p);
+	else
+		whole = absolute(c, at->here, from.n ? from : sv_of("."));
+	in->whole = whole && carry_brought_folder(c, sv_of(whole));
+	in->parts &= in->whole;
+	in->whole &= !in->parts;
 }
 
 static int take_write(void *arg, const struct carry_place_written *at)
 {
 	struct carry *c = arg;
 	struct sv path = at->path, here = at->here, start = sv_of(c->req->start ? c->req->start : "");
-	bool spoken;
+	struct coming in = {.name = last_part(at->from)};
 	int r;
 
-	if (c->n_writes == WRITES_MAX || path.n >= PATH_MAX / 2 || here.n >= PATH_MAX / 2)
+	if (c->n_writes == WRITES_MAX || at->from.n >= PATH_MAX / 2 || path.n >= PATH_MAX / 2 || here.n >= PATH_MAX / 2)
 		return 0;
 	if (memchr(path.p, '$', path.n) || memchr(path.p, '{', path.n) || memchr(path.p, '*', path.n) ||
 	    memchr(path.p, '~', path.n))
 		return 0;
-	spoken = speaks_of(at->before, path) || speaks_by(at->since, at->variable, at->shell);
+	in.spoken = speaks_of(at->before, path) || speaks_by(at->since, at->variable, at->shell);
+	if (at->is == WRITE_COPY)
+		of_tests(c, at, &in);
 	if (path.p[0] == '/' || (here.n && here.p[0] == '/' && !memchr(here.p, '$', here.n)))
-		return add_at(c, here, at->is, path, at->from, spoken);
-	r = add_at(c, sv_of(c->req->workdir), at->is, path, at->from, spoken);
-	return r == 0 && start.n ? add_at(c, start, at->is, path, at->from, spoken) : r;
+		return add_at(c, here, at->is, path, in);
+	r = add_at(c, sv_of(c->req->workdir), at->is, path, in);
+	return r == 0 && start.n ? add_at(c, start, at->is, path, in) : r;
 }
 
 static bool is_shell(const struct carry_test_file *f)
@@ -558,7 +603,7 @@ static bool is_taken_for(const struct written *w, const struct entry *e)
 /* Is a folder in the way of what comes? */
 static bool in_the_way(const struct written *w, const char *name)
 {
-	return w->is == WRITE_FILE ||
+	return w->is == WRITE_FILE || w->whole ||
 	       (w->is == WRITE_COPY && w->from &&
 		(strcmp(w->from, name) == 0 || (*ending(name) && strcmp(ending(name), ending(w->from)) == 0)));
 }
@@ -591,6 +636,7 @@ bool carry_written(const struct carry *c, const struct entry *e)
 {
 	bool folder = S_ISDIR(e->st.st_mode), node = strstr(c->at, "/node_modules/");
 	struct sv name = sv_of(e->name);
+	bool made = false, parts = false;
 	const struct written *w;
 
 	if (!c->req->instruction || is_whiteout(&e->st) || (e->image.st_mode & S_IFMT) == (e->st.st_mode & S_IFMT) ||
@@ -603,8 +649,14 @@ bool carry_written(const struct carry *c, const struct entry *e)
 	if (before_module(c, e))
 		return true;
 	/* of several ways to write there, one is enough */
-	for (w = find_write(c, c->at); w; w = w->next)
-		if (strcmp(w->path, c->at) == 0 && (folder ? in_the_way(w, e->name) : is_taken_for(w, e)))
+	for (w = find_write(c, c->at); w; w = w->next) {
+		if (strcmp(w->path, c->at) != 0)
+			continue;
+		if (folder ? in_the_way(w, e->name) : is_taken_for(w, e))
 			return true;
-	return false;
+		made |= w->is == WRITE_FOLDER;
+		parts |= w->parts;
+	}
+	/* a folder that they make, for what is in theirs */
+	return folder && made && parts;
 }

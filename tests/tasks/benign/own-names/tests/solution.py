@@ -1,0 +1,1 @@
+# how it could be done

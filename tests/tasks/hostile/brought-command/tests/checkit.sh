@@ -1,0 +1,2 @@
+#!/bin/bash
+grep -qx 42 /app/answer.txt

@@ -1,0 +1,5 @@
+from lib.util import check
+
+
+def test_answer():
+    check()

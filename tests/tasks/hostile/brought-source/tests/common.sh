@@ -1,0 +1,4 @@
+verify_it()
+{
+	grep -qx 42 /app/answer.txt
+}
