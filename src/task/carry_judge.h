@@ -67,6 +67,7 @@ struct carry {
 	struct linked *linked[CARRY_LINKED]; /* files of several names that were copied, by their first one */
 	struct carried_link *links;	     /* symbolic ones, for carry_link.h */
 	uint64_t link_steps;		     /* what they took so far */
+	struct link_memo *link_memo;	     /* what they met */
 	uint64_t link_bytes;		     /* that copies took in their place */
 	int to;				     /* the layer that is made */
 	uid_t caller;

@@ -12,25 +12,84 @@
 #include "task/carry_scratch.h"
 #include "task/carry_told.h"
 
-/* As many links as the kernel follows; and folders that are opened for all links together, which takes a minute or two.
+/* As many links as the kernel follows; and steps for all links together, which take seconds: a folder that is opened
+ * costs OPEN_STEPS of them, and every STEP_BYTES of a path one more. What was found is kept, up to MEMO_MAX bytes.
  * Copies in the place of links may take as much as BYTES_MAX, where the request says no less. */
-enum { LINKS_MAX = 40, ROUNDS_MAX = 8, STEPS_MAX = 1 << 24 };
+enum {
+	LINKS_MAX = 40,
+	ROUNDS_MAX = 8,
+	STEPS_MAX = 1 << 24,
+	OPEN_STEPS = 8,
+	STEP_BYTES = 64,
+	MEMO_MAX = 64 << 20,
+	MEMO_HEADS = 1 << 16
+};
 static const uint64_t BYTES_MAX = 4ULL << 30;
+
+/* A path of a view without links on the way: a link with that text, or NULL for anything else, even nothing. */
+struct seen {
+	struct seen *next;
+	const char *path, *target;
+};
+
+struct link_memo {
+	struct seen *heads[MEMO_HEADS];
+	size_t bytes;
+};
 
 /* A way through a view. */
 struct trail {
 	const struct layered *view;
 	const struct carry *places; /* whose places end it; NULL: none does */
-	struct layered in;	    /* the folder `at`, unless that is the root; empty: there is none */
-	bool same;		    /* the image has the link that it began with */
-	bool moved;		    /* `in` is of another `at`, and is opened anew where it is needed */
-	char at[PATH_MAX];	    /* absolute, without links; "" is the root */
+	struct layered in;          /* the folder `at`, unless that is the root; empty: there is none */
+	bool same;                  /* the image has the link that it began with */
+	bool moved;                 /* `in` is of another `at`, and is opened anew where it is needed */
+	char at[PATH_MAX];          /* absolute, without links; "" is the root */
 	size_t n;
 	char rest[2 * PATH_MAX];
 	size_t n_rest;
 	unsigned links;
-	uint64_t steps; /* folders that were opened */
+	uint64_t steps;
+	struct link_memo *memo; /* of the view; or NULL */
+	struct arena *arena;    /* the memo's */
 };
+
+static struct seen **memo_at(struct link_memo *m, struct sv path)
+{
+	uint32_t h = 2166136261U;
+	struct seen **at;
+	size_t i;
+
+	for (i = 0; i < path.n; i++)
+		h = (h ^ (unsigned char)path.p[i]) * 16777619U;
+	for (at = &m->heads[(h ^ h >> 16) % MEMO_HEADS]; *at && !sv_is(path, (*at)->path); at = &(*at)->next)
+		;
+	return at;
+}
+
+/* What is not kept, for want of room, is looked up again. */
+static void memo_keep(const struct trail *t, struct sv path, const char *target)
+{
+	struct seen *s = t->memo && t->memo->bytes < MEMO_MAX ? arena_alloc(t->arena, sizeof(*s)) : NULL;
+	const char *text = s && target ? arena_str(t->arena, sv_of(target)) : NULL;
+
+	if (!s || (target && !text))
+		return;
+	*s = (struct seen){NULL, arena_str(t->arena, path), text};
+	if (!s->path)
+		return;
+	*memo_at(t->memo, path) = s;
+	t->memo->bytes += sizeof(*s) + path.n + (target ? strlen(target) : 0);
+}
+
+static struct link_memo *memo_new(struct arena *a)
+{
+	struct link_memo *m = arena_alloc(a, sizeof(*m));
+
+	if (m)
+		*m = (struct link_memo){.bytes = 0};
+	return m;
+}
 
 static bool trail_take(struct trail *t, int r, struct layered next)
 {
@@ -47,7 +106,7 @@ static bool trail_enter(struct trail *t, const struct layered *folder, const cha
 	struct layered next = {0};
 	int r = layered_enter(folder, name, &next);
 
-	t->steps++;
+	t->steps += OPEN_STEPS;
 	return trail_take(t, r, next);
 }
 
@@ -59,7 +118,7 @@ static bool trail_open(struct trail *t)
 	size_t i;
 
 	for (i = 0; i < t->n; i++)
-		t->steps += t->at[i] == '/';
+		t->steps += t->at[i] == '/' ? OPEN_STEPS : 0;
 	return trail_take(t, r, next);
 }
 
@@ -120,28 +179,63 @@ static bool is_lost(const struct trail *t)
 	return t->places && carry_mounted(t->places, t->at) && memmem(t->rest, t->n_rest, "/../", 4);
 }
 
+static bool trail_push_link(struct trail *t, struct sv target)
+{
+	trail_cut(t);
+	return ++t->links <= LINKS_MAX && trail_push(t, target);
+}
+
+/* What is at `at`, whose folder has n bytes of it, is looked up. */
+static bool trail_look(struct trail *t, struct sv name, size_t n)
+{
+	const struct layered *folder;
+	char text[PATH_MAX];
+	size_t len = t->n;
+	struct stat st;
+	ssize_t got;
+	int fd;
+
+	t->at[t->n = n] = '\0';
+	folder = trail_folder(t);
+	t->at[n] = '/';
+	t->n = len;
+	if (!folder)
+		return false;
+	layered_stat(folder, name.p, &st, &fd);
+	if (!S_ISLNK(st.st_mode)) {
+		if (!trail_enter(t, folder, name.p))
+			return false;
+		memo_keep(t, sv_n(t->at, t->n), NULL);
+		return true;
+	}
+	got = readlinkat(fd, name.p, text, sizeof(text));
+	if (got <= 0 || got == (ssize_t)sizeof(text))
+		return false;
+	text[got] = '\0';
+	memo_keep(t, sv_n(t->at, t->n), text);
+	return trail_push_link(t, sv_n(text, (size_t)got));
+}
+
 /* One step on the way. False: it leads nowhere that could be told. */
 static bool trail_step(struct trail *t, struct sv name)
 {
-	const struct layered *folder = trail_folder(t);
-	char text[PATH_MAX];
-	struct stat st;
-	ssize_t n;
-	int fd;
+	const struct seen *seen;
+	size_t n = t->n;
 
-	if (!folder || t->n + name.n + 2 > sizeof(t->at) || t->steps > STEPS_MAX)
+	if (t->n + name.n + 2 > sizeof(t->at))
 		return false;
 	t->at[t->n++] = '/';
 	memcpy(t->at + t->n, name.p, name.n + 1);
 	t->n += name.n;
 	if (is_barred(t) || is_lost(t))
 		return false;
-	layered_stat(folder, name.p, &st, &fd);
-	if (!S_ISLNK(st.st_mode))
-		return trail_enter(t, folder, name.p);
-	n = readlinkat(fd, name.p, text, sizeof(text));
-	trail_cut(t);
-	return n > 0 && n < (ssize_t)sizeof(text) && ++t->links <= LINKS_MAX && trail_push(t, sv_n(text, (size_t)n));
+	seen = t->memo ? *memo_at(t->memo, sv_n(t->at, t->n)) : NULL;
+	if (!seen)
+		return trail_look(t, name, n);
+	if (seen->target)
+		return trail_push_link(t, sv_of(seen->target));
+	t->moved = true;
+	return true;
 }
 
 static bool trail_follow(struct trail *t)
@@ -151,7 +245,10 @@ static bool trail_follow(struct trail *t)
 	bool ok = true;
 
 	while (ok && (part = trail_next(t, name)).n) {
-		if (sv_is(part, "..")) {
+		t->steps += 1 + (t->n + t->n_rest) / STEP_BYTES;
+		if (t->steps > STEPS_MAX) {
+			ok = false;
+		} else if (sv_is(part, "..")) {
 			trail_cut(t);
 			t->moved = true;
 		} else if (!sv_is(part, ".")) {
@@ -175,10 +272,14 @@ static struct layered view_with(const struct carry *c, int top, int fds[VIEW_LAY
 static bool leads_to_runner(struct carry *c, const struct layered *view, struct sv target, bool same,
 			    char end[PATH_MAX])
 {
-	struct trail t = {.view = view, .places = c, .same = same, .moved = true, .steps = c->link_steps};
+	struct trail t = {
+		.view = view, .places = c, .same = same, .moved = true, .steps = c->link_steps, .arena = c->arena};
 	struct sv folder = carry_parent(c);
 	bool leads;
 
+	if (!c->link_memo)
+		c->link_memo = memo_new(c->arena);
+	t.memo = c->link_memo;
 	memcpy(t.at, folder.p, folder.n);
 	t.n = folder.n;
 	leads = !trail_push(&t, target) || !trail_follow(&t) || t.n == 0 || strcmp(t.at, "/dev") == 0;
@@ -221,7 +322,7 @@ const char *carry_link_resolve(const struct carry *c, struct sv path)
 struct carried_link {
 	struct carried_link *next;
 	const char *path; /* absolute; NULL: it is no link any more */
-	bool same;	  /* the image's own */
+	bool same;        /* the image's own */
 };
 
 int carry_link_keep(struct carry *c, bool same)
@@ -367,6 +468,7 @@ static int change(struct carry *c, const struct layered *view, struct carried_li
 		   *name = l->path + folder.n + 1;
 	AUTO_FD dir = below ? sys_open_beneath(c->to, below, O_RDONLY | O_DIRECTORY, 0) : -ENOMEM;
 	struct timespec times[2];
+	struct seen **gone;
 	struct stat st;
 	int r;
 
@@ -380,8 +482,23 @@ static int change(struct carry *c, const struct layered *view, struct carried_li
 	if (r < 0 || futimens(dir, times) < 0)
 		return r < 0 ? -1 : carry_fail(c, errno);
 	c->report(c->report_arg, r ? CARRY_LINK_TESTS : rule, sv_n(c->at, c->len));
+	/* of what is seen there now, nothing below it was seen before */
+	gone = c->link_memo ? memo_at(c->link_memo, sv_of(l->path)) : NULL;
+	if (gone && *gone)
+		*gone = (*gone)->next;
 	l->path = NULL;
 	return 1;
+}
+
+/* What it takes to look at the end of a link, which is as deep as its path has parts. */
+static bool has_steps(struct carry *c, const char *end)
+{
+	uint64_t depth = 0;
+
+	for (; *end; end++)
+		depth += *end == '/';
+	c->link_steps += OPEN_STEPS * depth + depth * depth / OPEN_STEPS;
+	return c->link_steps <= STEPS_MAX;
 }
 
 /* 1: it is no link any more. */
@@ -396,7 +513,7 @@ static int judge_again(struct carry *c, const struct layered *view, struct carri
 	memcpy(c->at, l->path, c->len + 1);
 	if (n < 0)
 		return carry_fail(c, fd < 0 ? fd : errno);
-	if (leads_to_runner(c, view, sv_n(text, (size_t)n), l->same, end) || any)
+	if (leads_to_runner(c, view, sv_n(text, (size_t)n), l->same, end) || any || !has_steps(c, end))
 		rule = CARRY_LINK_RUNNER;
 	else
 		rule = l->same ? CARRY_KEEP : judge_end(c, view, end);
@@ -413,6 +530,7 @@ int carry_links_again(struct carry *c)
 	unsigned round;
 	int r = 1, gone = 1;
 
+	c->link_memo = NULL; /* another view */
 	for (round = 0; gone && r >= 0; round++)
 		for (gone = 0, l = c->links; l && r >= 0; l = l->next) {
 			r = l->path ? judge_again(c, &view, l, round == ROUNDS_MAX) : 0;

@@ -114,7 +114,7 @@ static void a_link_in_a_folder_that_is_restored_or_missing_hides_nothing(void)
 	link_to(w.upper, "app/__pycache__/l", "/srv/a/b/c");
 	link_to(w.upper, "app/two", "__pycache__/l/../../../tests/expected");
 	/* taken away by the agent, and there again */
-	delete(w.upper, "usr/bin/grep");
+	delete (w.upper, "usr/bin/grep");
 	link_to(w.upper, "usr/lib/python3.11", "/srv/a/b/c/d");
 	link_to(w.upper, "app/three", "/usr/lib/python3.11/../../../tests/expected");
 	/* relative, through folders of the image and by way of each other */
@@ -160,7 +160,7 @@ static void deleted_and_opaque_folders_of_the_image_are_not_looked_into(void)
 	put(w.image, "app/gone/a/b/c/x", "", 0644);
 	link_to(w.image, "app/gone/l", "a/b/c");
 	link_to(w.image, "app/anew/l", "/app/gone/a/b");
-	delete(w.upper, "app/gone");
+	delete (w.upper, "app/gone");
 	put(w.upper, "app/anew/x", "", 0644);
 	opaque(w.upper, "app/anew");
 	/* a verifier that makes the folder has it one deep, not three */
@@ -349,6 +349,68 @@ static void what_a_judge_has_of_its_own_is_not_replaced(void)
 	world_close(&w);
 }
 
+/* A chain of links, as long as any may be, each of whose texts is as long as any may be: following it takes a million
+ * steps. */
+static void links_that_take_too_many_steps_are_not_carried(void)
+{
+	enum { HOPS = 38, LINKS = 120, TURNS = 800 };
+	char text[PATH_MAX], name[64];
+	unsigned i, kept = 0;
+	size_t n = 0;
+	struct world w;
+
+	world_open(&w);
+	put(w.upper, "app/a/c38", "end", 0644);
+	for (i = 0; i < TURNS; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "../a/");
+	for (i = 0; i < HOPS; i++) {
+		(void)snprintf(text + n, sizeof(text) - n, "c%u", i + 1);
+		(void)snprintf(name, sizeof(name), "app/a/c%u", i);
+		link_to(w.upper, name, text);
+	}
+	for (i = 0; i < LINKS; i++) {
+		(void)snprintf(name, sizeof(name), "app/a/l%u", i);
+		link_to(w.upper, name, "c0");
+	}
+	carry(&w);
+	for (i = 0; i < LINKS; i++) {
+		(void)snprintf(name, sizeof(name), "app/a/l%u", i);
+		kept += there(w.to, name);
+	}
+	CHECK(kept < LINKS / 2);
+	carried(&w, "app/a/c38");
+	world_close(&w);
+}
+
+static void thousands_of_links_as_package_managers_make_them_are_carried(void)
+{
+	enum { LINKS = 3000 };
+	char name[96], text[96];
+	struct world w;
+	unsigned i;
+
+	world_open(&w);
+	for (i = 0; i < LINKS; i++) {
+		(void)snprintf(name, sizeof(name), "app/vendor/.store/p%u@1/pack/p%u/index", i, i);
+		put(w.upper, name, "1", 0644);
+		(void)snprintf(name, sizeof(name), "app/vendor/p%u", i);
+		(void)snprintf(text, sizeof(text), ".store/p%u@1/pack/p%u", i, i);
+		link_to(w.upper, name, text);
+		(void)snprintf(name, sizeof(name), "app/vendor/.store/p%u@1/pack/next", i);
+		(void)snprintf(text, sizeof(text), "../../p%u@1/pack/p%u", (i + 1) % LINKS, (i + 1) % LINKS);
+		link_to(w.upper, name, text);
+	}
+	carry(&w);
+	for (i = 0; i < LINKS; i++) {
+		(void)snprintf(name, sizeof(name), "app/vendor/p%u", i);
+		carried(&w, name);
+		(void)snprintf(name, sizeof(name), "app/vendor/.store/p%u@1/pack/next", i);
+		carried(&w, name);
+	}
+	CHECK_STR(w.said, "");
+	world_close(&w);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -362,6 +424,8 @@ int main(void)
 		CASE(where_something_is_mounted_nothing_is_in_the_way_and_no_link_leads_back),
 		CASE(programs_load_nothing_from_a_volume_that_others_write_to),
 		CASE(what_a_judge_has_of_its_own_is_not_replaced),
+		CASE(links_that_take_too_many_steps_are_not_carried),
+		CASE(thousands_of_links_as_package_managers_make_them_are_carried),
 	};
 
 	return check_main(cases, ARRAY_LEN(cases));
