@@ -64,13 +64,33 @@ static size_t trimmed(const char *path, size_t n)
 	}
 }
 
+/* How much of the text is one character of a name, written as Markdown has it: "\_", "&amp;". 0: it is not. */
+static size_t escaped(struct sv text, char *ret)
+{
+	if (text.n > 1 && text.p[0] == '\\' && text.p[1] && strchr("_.-+~#!&", text.p[1])) {
+		*ret = text.p[1];
+		return 2;
+	}
+	*ret = '&';
+	return sv_starts(text, "&amp;") ? 5 : 0;
+}
+
 /* The path at the beginning of the text, in which '*' stands for any name; "" where it is none. */
 static size_t take_path(struct sv text, char to[PATH_MAX])
 {
 	size_t i = 0, n = 0, any;
+	char plain;
 
-	while (i < text.n && n + 1 < PATH_MAX && (unsigned char)text.p[i] > ' ' &&
-	       !memchr("\"'`(),;:|&\\]}>", text.p[i], 14) && !carry_mark(sv_n(text.p + i, text.n - i))) {
+	while (i < text.n && n + 1 < PATH_MAX) {
+		any = escaped(sv_n(text.p + i, text.n - i), &plain);
+		if (any) {
+			to[n++] = plain;
+			i += any;
+			continue;
+		}
+		if ((unsigned char)text.p[i] <= ' ' || memchr("\"'`(),;:|&\\]}>", text.p[i], 14) ||
+		    carry_mark(sv_n(text.p + i, text.n - i)))
+			break;
 		any = any_name(sv_n(text.p + i, text.n - i));
 		if (any == 0 && text.p[i] == '<')
 			break;
@@ -136,6 +156,23 @@ static int add_all(struct carry *c, const char *path, size_t n)
 	return r == 0 && bare < n ? add_told(c, sv_n(path, bare)) : r;
 }
 
+/* A path with spaces in it, between marks of emphasis, quotation or code; "" where it is none. */
+static size_t take_marked(struct sv text, size_t at, size_t from, char to[PATH_MAX])
+{
+	static const char *const marks[] = {"**", "__", "`", "\"", "'"};
+	const char *end = NULL, *eol = memchr(text.p + from, '\n', text.n - from);
+	size_t i, n = (eol ? (size_t)(eol - text.p) : text.n) - from;
+
+	for (i = 0; !end && i < ARRAY_LEN(marks); i++)
+		if (sv_ends(sv_n(text.p, at), marks[i]))
+			end = memmem(text.p + from, n, marks[i], strlen(marks[i]));
+	n = end ? (size_t)(end - text.p) - from : 0;
+	if (n >= PATH_MAX || !memchr(text.p + from, ' ', n) || text.p[from] != '/')
+		return 0;
+	memcpy(to, text.p + from, n);
+	return trimmed(to, n);
+}
+
 /* As the instruction may call them. */
 static const char *const called[] = {"/var/tmp", "/tmp"};
 
@@ -172,7 +209,10 @@ static int take_called(struct carry *c, struct sv text, size_t at, unsigned *lef
 		if ((n && path[0] != '/' && plain_part(path, n)) || !*left)
 			return 0;
 		--*left;
-		return add_all(c, path, n);
+		if (add_all(c, path, n) < 0)
+			return -ENOMEM;
+		n = take_marked(text, at, at + strlen(called[i]), path);
+		return n ? add_told(c, sv_n(path, n)) : 0;
 	}
 	return 0;
 }

@@ -5,8 +5,9 @@
  * What an agent leaves there under a name that the tests then write to is theirs to follow, to run or to read. So of
  * what is new in these places only that is carried which the instruction names, or a folder above it; the tests' own
  * naming it is no reason. Where it names the place alone ("a file report.txt in /tmp"), that is what it has a name for,
- * and what the tests have none for. A part of a path that stands for many (*, {x}, <x>, $X) stands for any. What the
- * image has there may be changed and deleted, as elsewhere.
+ * and what the tests have none for. A part of a path that stands for many (*, {x}, <x>, $X) stands for any. A name
+ * with spaces has marks around it (quotation, code, emphasis). What the image has there may be changed and deleted, as
+ * elsewhere.
  */
 #ifndef CORDON_TASK_CARRY_SCRATCH_H
 #define CORDON_TASK_CARRY_SCRATCH_H

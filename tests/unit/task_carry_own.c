@@ -77,6 +77,18 @@ static void of_scratch_files_those_come_that_the_instruction_names(void)
 		{"Écris /tmp/résumé.txt", "tmp/résumé.txt", true},
 		{"Write _/tmp/a.txt_ or __/tmp/b.txt__", "tmp/b.txt", true},
 		{"Write file:///tmp/a.txt", "tmp/a.txt", true},
+		/* as Markdown has them */
+		{"Write **/tmp/my file.txt**.", "tmp/my file.txt", true},
+		{"Write __/tmp/my file.txt__.", "tmp/my file.txt", true},
+		{"Write `/tmp/my file.txt`.", "tmp/my file.txt", true},
+		{"Write \"/tmp/my file.txt\".", "tmp/my file.txt", true},
+		{"Write **/tmp/my file.txt**.", "tmp/file.txt", false},
+		{"Write /tmp/my file.txt.", "tmp/my file.txt", false},
+		{"Write /tmp/out\\_put.txt.", "tmp/out_put.txt", true},
+		{"Write /tmp/out\\_put.txt.", "tmp/expected.txt", false},
+		{"Write /tmp/o&amp;p.txt.", "tmp/o&p.txt", true},
+		{"Write /tmp/o&p.txt.", "tmp/o&p.txt", false},
+		{"Write /tmp/\\*", "tmp/expected.txt", false},
 		{"Write http:///tmp/a.txt and a_/tmp/a.txt", "tmp/a.txt", false},
 	};
 	struct carry_test_files files;
