@@ -460,14 +460,14 @@ static bool image_module(const struct carry *c, struct sv root, struct sv first)
 }
 
 /* Would Python take it for a module of theirs, or look into it for one? */
-static bool is_python(const struct carry *c, struct sv root, struct sv path)
+static bool is_python(const struct carry *c, const struct entry *e, struct sv root, struct sv path)
 {
 	const struct brought *b = c->brought;
 	bool ending = ends_as(path, languages[0].endings);
 	struct sv name = ending ? without_ending(path, 'p') : path, base = carry_base(name), up;
 
 	/* a link may lead to a package */
-	if (!b->python || (!ending && memchr(carry_base(path).p, '.', carry_base(path).n)) ||
+	if (!b->python || (!ending && (!S_ISLNK(e->st.st_mode) || memchr(base.p, '.', base.n))) ||
 	    image_module(c, root, first_part(name)))
 		return false;
 	if (have(b, 'p', name) || have(b, 'P', name))
@@ -605,7 +605,7 @@ static bool by_search(const struct carry *c, const struct entry *e)
 		return false;
 	for (root = carry_parent(c);; root = folder_of(root)) {
 		path = sv_n(at.p + root.n + 1, at.n - root.n - 1);
-		if (is_searched(c, root) && (is_python(c, root, path) || is_script(c, e, path)) &&
+		if (is_searched(c, root) && (is_python(c, e, root, path) || is_script(c, e, path)) &&
 		    !is_work(c, path, command))
 			return true;
 		if (root.n == 0)

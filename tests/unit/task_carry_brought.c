@@ -51,6 +51,7 @@ static void a_module_of_the_tests_own_is_not_found_elsewhere(void)
 		{SEARCHED, "checks.py", "", "app/.venv/lib/python3.11/site-packages/checks.py", false},
 		{SEARCHED, "checks.py", "", "app/check.py", true},
 		{SEARCHED, "checks.py", "", "app/checks.txt", true},
+		{SEARCHED, "checks.py", "", "app/checks", true},
 		{SEARCHED, "checks.py", "", "app/checks/data.csv", true},
 		{SEARCHED, "checks.py", "", "app/src/checks.py", true},
 		{SEARCHED, "checks.py", "", "app/pack/checks.py", true},
