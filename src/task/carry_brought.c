@@ -44,7 +44,7 @@ struct brought {
 	struct strings commands;          /* of the PATH, as they make it */
 	struct strings nodes;             /* of NODE_PATH */
 	struct carry_words below, looked; /* of their own folder: paths that they name; words where they look */
-	bool python, shell;               /* may what is elsewhere be found first? */
+	bool python, shell, node;         /* may what is elsewhere be found first? */
 };
 
 static int add_string(struct carry *c, struct strings *to, const char *s)
@@ -298,10 +298,13 @@ static bool says_path(struct sv line)
 
 static int read_line(struct carry *c, struct sv line)
 {
-	static const char *const python[] = {"PYTHONPATH",    "pythonpath",  "sys.path",   "import-mode",
-					     "import_mode",   "importlib",   "__import__", "addsitedir",
-					     "sys, \"path\"", "sys, 'path'", "runpy",      "pkgutil",
-					     "pytest_plugins"};
+	static const char *const python[] = {"PYTHONPATH",     "pythonpath",  "sys.path",   "import-mode",
+					     "import_mode",    "importlib",   "__import__", "addsitedir",
+					     "sys, \"path\"",  "sys, 'path'", "runpy",      "pkgutil",
+					     "pytest_plugins", "tar ",        "unzip "};
+	static const char *const node[] = {"NODE_PATH",    "modulePaths",     "moduleDirectories",
+					   "module.paths", "globalPaths",     "baseUrl",
+					   "alias",        "moduleNameMapper"};
 	static const char *const looks[] = {
 		"PYTHONPATH",   "pythonpath",    "sys.path",  "addsitedir", "NODE_PATH", "PERL5LIB", "PERLLIB",
 		"RUBYLIB",      "CLASSPATH",     "LUA_PATH",  "LUA_CPATH",  " -I",       "\"-I",     "include_path",
@@ -314,6 +317,7 @@ static int read_line(struct carry *c, struct sv line)
 	int r = 0;
 
 	b->python |= says(line, python, ARRAY_LEN(python));
+	b->node |= says(line, node, ARRAY_LEN(node));
 	b->shell |= in.commands;
 	for (i = 0; r == 0 && i < ARRAY_LEN(own); i++)
 		for (at = line.p; r == 0 && (at = memmem(at, (size_t)(end - at), own[i], strlen(own[i])));) {
@@ -384,6 +388,8 @@ static int read_variables(struct carry *c)
 	}
 	value = carry_variable(c, "PYTHONPATH");
 	b->python |= value && *value;
+	value = carry_variable(c, "NODE_PATH");
+	b->node |= value && *value;
 	for (i = 0; c->path[i]; i++)
 		b->shell |= path_is_in(c->path[i], "/tests");
 	return r;
@@ -400,7 +406,7 @@ int carry_brought_init(struct carry *c)
 	b = c->brought = arena_alloc(c->arena, sizeof(*b));
 	if (!b)
 		return -ENOMEM;
-	b->python = b->shell = c->req->tests->cut;
+	b->python = b->shell = b->node = c->req->tests->cut;
 	r = read_variables(c);
 	r = r < 0 ? r : read_texts(c);
 	r = r < 0 ? r : add_files(c);
@@ -508,7 +514,7 @@ static bool is_node(const struct carry *c, const struct entry *e, struct sv path
 	bool ending = ends_as(path, languages[1].endings);
 	struct sv name = ending && !S_ISDIR(e->st.st_mode) ? without_ending(path, 'n') : path;
 
-	if (!ending && S_ISREG(e->st.st_mode) && memchr(path.p, '.', path.n))
+	if (!c->brought->node || (!ending && S_ISREG(e->st.st_mode) && memchr(path.p, '.', path.n)))
 		return false;
 	return have(c->brought, 'n', name) || have(c->brought, 'N', name);
 }

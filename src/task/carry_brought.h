@@ -11,7 +11,8 @@
  *   - folders of the PATH, and those that the tests add to it
  * Names are compared below such a folder as they are below the tests' folder, and below those in it that the tests name
  * where they look for something. Python counts where the tests' texts or the image's variables say where it is to look
- * (else their own folder comes first), a shell where the tests' folder is on the PATH.
+ * (else their own folder comes first), a shell where there is a PATH of theirs, node where NODE_PATH or the settings of
+ * a runner are spoken of.
  *
  * What the instruction names, or the task's own solution, is carried all the same: the work may well be called as a
  * copy of it among the tests. But where the tests ask for that name by itself (import, -m, a command), theirs has to be

@@ -68,6 +68,8 @@ static void a_module_of_the_tests_own_is_not_found_elsewhere(void)
 		{"PYTHONPATH=/app/src:/tests python3 -m checks", "checks.py", "", "app/src/checks.py", false},
 		{"import sys; sys.path.append('/tests/lib'); import x", "lib/x.py", "", "app/x.py", false},
 		{"python3 -m pytest -p judge /tests/test_x.py", "judge.py", "", "app/judge.py", false},
+		{"cd /app; tar -C /tests -cf - . | tar -xf -; python3 -m unittest", "hh.py", "", "app/hh/__init__.py",
+		 false},
 		/* their own folder comes first */
 		{"python3 -m pytest /tests/test_x.py", "utils.py", "", "app/utils.py", true},
 	};
@@ -91,6 +93,7 @@ static void a_script_or_a_package_of_the_tests_own_is_not_found_elsewhere(void)
 		{"NODE_PATH=/tests/lib node -e x", "lib/a/index.js", "", "app/node_modules/a", false},
 		{"NODE_PATH=/tests/lib node -e x", "lib/checks.js", "", "app/node_modules/other.js", true},
 		{"NODE_PATH=/tests/lib node -e x", "lib/checks.js", "", "app/checks.js", true},
+		{"node /tests/x.js", "react/app.test.js", "", "app/node_modules/react", true},
 		{"perl -I/tests -MChecks -e 1", "Checks.pm", "", "app/Checks.pm", false},
 		{"make -f /tests/x.mk", "common.mk", "", "app/common.mk", false},
 	};
