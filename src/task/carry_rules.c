@@ -36,8 +36,8 @@ const struct carry_text carry_texts[CARRY_RULES] = {
 			 "the tests install or make it themselves; not carried, so that they use their own"},
 	[CARRY_TESTS_CUT] = {"carry.tests-unread",
 			     "more scripts than are read: what the rest of them names or installs is not known"},
-	[CARRY_BROUGHT] = {"carry.tests-own", "the tests have one of that name themselves, and would find this in its place; "
-					       "not carried"},
+	[CARRY_BROUGHT] = {"carry.tests-own",
+			   "the tests have one of that name themselves, and would find this in its place; not carried"},
 	[CARRY_UNNAMED] = {"carry.unnamed", "a new command that neither the tests nor the task's solution name; what "
 					    "else runs in the verifier is the image's"},
 	[CARRY_ASKED] = {"carry.asked", "a package of the image imports it where there is one, and neither the tests "

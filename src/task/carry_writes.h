@@ -7,8 +7,8 @@
  * the instruction names it. It is a list of words, not a shell: of variables those are known that a script gives a
  * plain value. A folder may well be where something is copied to: it is in the way only where it is called as what
  * comes, or ends alike; but a whole folder of the tests' would be copied into it, and so what they copy that to is
- * theirs, as is a folder that they make for what lies in theirs. And a file that the tests speak of before they write it, by its path or by the variable that
- * they write it by, is one that they read, keep, or ask for: it is carried.
+ * theirs, as is a folder that they make for what lies in theirs. And a file that the tests speak of before they write
+ * it, by its path or by the variable that they write it by, is one that they read, keep, or ask for: it is carried.
  */
 #ifndef CORDON_TASK_CARRY_WRITES_H
 #define CORDON_TASK_CARRY_WRITES_H
