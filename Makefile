@@ -54,9 +54,10 @@ fuzz: ## each fuzzer for FUZZ_SECONDS
 install: owner := $(firstword $(wildcard $(BUILD)) .)
 install: ## program, man pages and completions, to PREFIX=
 	@[ "$$(id -u)" != 0 ] || trap 'chown -Rh --reference=$(owner) $(BUILD)' EXIT; set -e; \
-	$(MAKE) --no-print-directory all; \
+	$(MAKE) --no-print-directory $(BUILD)/build.ninja; \
 	meson configure $(BUILD) -Dprefix=$(PREFIX); \
-	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --quiet; \
+	$(MAKE) --no-print-directory programs; \
+	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --quiet --no-rebuild; \
 	scripts/install-docs.sh $(BUILD) $(DESTDIR)$(PREFIX)
 
 clean: ## removes all builds
