@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -80,9 +81,12 @@ static int open_and_read(const char *folder, int n)
 static int do_folders(char **arg)
 {
 	int i, n = atoi(arg[1]), each = atoi(arg[2]), ready[2];
+	struct rlimit files;
 	char c;
 
-	if (fill(arg[0]) < 0 || pipe(ready) < 0)
+	(void)getrlimit(RLIMIT_NOFILE, &files);
+	files.rlim_cur = files.rlim_max;
+	if (fill(arg[0]) < 0 || pipe(ready) < 0 || setrlimit(RLIMIT_NOFILE, &files) < 0)
 		return fail("a folder with many names");
 	for (i = 0; i < n; i++) {
 		if (fork() == 0) {
@@ -92,6 +96,7 @@ static int do_folders(char **arg)
 			pause();
 		}
 	}
+	(void)close(ready[1]);
 	for (i = 0; i < n; i++)
 		if (read(ready[0], &c, 1) != 1)
 			return fail("folders");
