@@ -540,10 +540,39 @@ static enum carry_rule judge_data(struct carry *c, const struct spot *s, const s
 	return CARRY_KEEP;
 }
 
+/* Would a program of the image's, in the folder that it is started from, import it in the place of its own module, or
+ * of one of Python's? A package comes before a file of its name. */
+static bool takes_module(const struct carry *c, const struct spot *s, const struct entry *e)
+{
+	static const char *const endings[] = {".py", ".pyc", ".so", ".abi3.so"};
+	char path[PATH_MAX];
+	struct sv module;
+	struct stat st;
+	size_t i;
+
+	if (!is_module(s, e, &module))
+		return false;
+	if (carry_standard_module(module))
+		return true;
+	for (i = 0; S_ISDIR(e->st.st_mode) && i < ARRAY_LEN(endings); i++) {
+		(void)snprintf(path, sizeof(path), "%s%s", c->at + 1, endings[i]);
+		view_stat(&c->root, path, &st);
+		if (st.st_mode)
+			return true;
+	}
+	return false;
+}
+
 static enum carry_rule judge_system(struct carry *c, const struct spot *s, const struct entry *e)
 {
-	if (e->image.st_mode == 0)
-		return is_whiteout(&e->st) ? CARRY_SAME : carry_new_system(c, s, e);
+	enum carry_rule r;
+
+	if (e->image.st_mode == 0 && is_whiteout(&e->st))
+		return CARRY_SAME;
+	if (e->image.st_mode == 0) {
+		r = carry_new_system(c, s, e);
+		return r == CARRY_KEEP && takes_module(c, s, e) ? CARRY_MODULE : r;
+	}
 	return S_ISDIR(e->image.st_mode) && S_ISDIR(e->st.st_mode) ? CARRY_KEEP : replaces(s, e);
 }
 

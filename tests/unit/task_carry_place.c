@@ -345,6 +345,33 @@ static void settings_of_test_runners_are_the_images(void)
 	world_close(&w);
 }
 
+/* Python looks for modules beside the program that it starts before it looks in its own. */
+static void beside_a_program_of_the_image_s_nothing_takes_a_module_s_place(void)
+{
+	struct world w;
+
+	world_open(&w);
+	put(w.image, "usr/share/judge/judge", "from jl.core import ok", 0755);
+	put(w.image, "usr/share/judge/jl/core.py", "", 0644);
+	put(w.image, "opt/judge/lib/m.py", "", 0644);
+	put(w.upper, "usr/share/judge/jl/core/__init__.py", "evil", 0644);
+	put(w.upper, "usr/share/judge/csv.py", "evil", 0644);
+	put(w.upper, "usr/share/judge/json/__init__.py", "evil", 0644);
+	put(w.upper, "opt/judge/lib/m/__init__.py", "evil", 0644);
+	put(w.upper, "usr/share/judge/data/core.csv", "1", 0644);
+	put(w.upper, "usr/share/judge/html/index.html", "x", 0644);
+	put(w.upper, "usr/share/newer/app.py", "x", 0644);
+	carry(&w);
+	dropped(&w, "module", "usr/share/judge/jl/core");
+	dropped(&w, "module", "usr/share/judge/csv.py");
+	dropped(&w, "module", "usr/share/judge/json");
+	dropped(&w, "module", "opt/judge/lib/m");
+	carried(&w, "usr/share/judge/data/core.csv");
+	carried(&w, "usr/share/judge/html/index.html");
+	carried(&w, "usr/share/newer/app.py");
+	world_close(&w);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -355,6 +382,7 @@ int main(void)
 		CASE(a_package_that_the_tests_import_is_the_work_wherever_it_is),
 		CASE(nothing_takes_the_place_of_a_test_file),
 		CASE(settings_of_test_runners_are_the_images),
+		CASE(beside_a_program_of_the_image_s_nothing_takes_a_module_s_place),
 	};
 
 	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
