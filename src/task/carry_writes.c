@@ -419,6 +419,20 @@ static char *absolute(struct carry *c, struct sv folder, struct sv path)
 	return n ? to : NULL;
 }
 
+/* Is it no comment? If it is, *at goes to the end of the line, which is comment, too: to look back from each place in
+ * it would take for ever. NULL: there is none. */
+static bool is_code(struct sv text, const char **at)
+{
+	const char *s = *at;
+
+	while (s > text.p && s[-1] != '\n' && s[-1] != '#')
+		s--;
+	if (s == text.p || s[-1] == '\n')
+		return true;
+	*at = memchr(*at, '\n', (size_t)(text.p + text.n - *at));
+	return false;
+}
+
 /* Is the path in the text, but for comments and where a variable is given it? */
 static bool speaks_of(struct sv text, struct sv path)
 {
@@ -431,12 +445,8 @@ static bool speaks_of(struct sv text, struct sv path)
 			;
 		if (s > text.p && s[-1] == '=')
 			continue;
-		for (s = at; s > text.p && s[-1] != '\n' && s[-1] != '#'; s--)
-			;
-		if (s == text.p || s[-1] == '\n')
+		if (is_code(text, &at))
 			return true;
-		/* the rest of the line is comment, too: to look back from each place in it would take for ever */
-		at = memchr(at, '\n', (size_t)(end - at));
 		if (!at)
 			return false;
 	}
@@ -465,11 +475,8 @@ static bool speaks_by(struct sv text, struct sv name, bool shell)
 		if ((at + name.n < end && in_variable(at[name.n])) || (at > text.p && in_variable(at[-1])) ||
 		    (shell && (s == text.p || s[-1] != '$')) || is_given(text, at, name.n))
 			continue;
-		for (s = at; s > text.p && s[-1] != '\n' && s[-1] != '#'; s--)
-			;
-		if (s == text.p || s[-1] == '\n')
+		if (is_code(text, &at))
 			return true;
-		at = memchr(at, '\n', (size_t)(end - at));
 		if (!at)
 			return false;
 	}
